@@ -1,0 +1,54 @@
+"""The trade's ids and small words, each with the form in which a person may write it.
+
+The words are the regulation's; the tags let the edges check the form before a command is taken.
+"""
+
+from enum import StrEnum
+from typing import Annotated
+
+TableId = Annotated[str, "id"]
+ProgressiveId = Annotated[str, "id"]
+AccountId = Annotated[str, "id"]
+PlayerId = Annotated[str, "id"]
+RulesId = Annotated[str, "id"]
+RoundId = Annotated[str, "id"]
+ClaimId = Annotated[str, "id"]
+Text = Annotated[str, "text"]
+"""A sentence or reference that a person wrote: 1 to 200 printable characters."""
+Seat = Annotated[int, "seat"]
+"""A seat's number, clockwise from the dealer's left, from 1."""
+Card = Annotated[str, "card"]
+"""Rank and suit: 23456789TJQKA and cdhs."""
+Multiple = Annotated[int, "multiple"]
+Count = Annotated[int, "count"]
+Position = Annotated[str, "position"]
+"""A seat's number as text, or `dealer`."""
+GameName = Annotated[str, "game"]
+WagerName = Annotated[str, "wager"]
+HandName = Annotated[str, "hand"]
+
+DEALER: Position = "dealer"
+
+
+class On(StrEnum):
+    """Whose hand a wager is on."""
+
+    PLAYER = "player"
+    DEALER = "dealer"
+
+
+class Result(StrEnum):
+    """What a wager came to. `returned`: the stake goes back without a paytable's push."""
+
+    WON = "won"
+    LOST = "lost"
+    PUSHED = "pushed"
+    RETURNED = "returned"
+
+
+class Source(StrEnum):
+    """Where a payout comes from. A share of a meter is a hand pay: never the table inventory, never an account."""
+
+    TABLE_INVENTORY = "table_inventory"
+    GAME_ACCOUNT = "game_account"
+    HAND_PAY = "hand_pay"
