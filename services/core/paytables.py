@@ -1,10 +1,17 @@
 """Paytables: lines of a hand and its odds, from the highest hand to the lowest; the first that is met pays."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Self
 
+from services.core.hands import met
 from services.core.money import Cents
-from services.core.names import HandName
+from services.core.names import Card, HandName
+
+_MULTIPLE = re.compile(r"([1-9][0-9]{0,5}) (to|for) 1")
+_SHARE = re.compile(r"([1-9][0-9]?|100)% of ([a-z][a-z0-9_]{0,31})")
 
 
 class Kind(StrEnum):
@@ -28,6 +35,20 @@ class Odds:
     multiple: int = 0
     percent: int = 0
     level: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The odds as a submission writes them: `3 to 1`, `300 for 1`, `10% of meter` or `push`.
+
+        Raises ValueError with a sentence for anything else: no zero, no fraction, no share above 100 %.
+        """
+        if text == "push":
+            return cls(Kind.PUSH, text)
+        if found := _MULTIPLE.fullmatch(text):
+            return cls(Kind.TO_1 if found[2] == "to" else Kind.FOR_1, text, multiple=int(found[1]))
+        if found := _SHARE.fullmatch(text):
+            return cls(Kind.SHARE, text, percent=int(found[1]), level=found[2])
+        raise ValueError(f"'{text}' is no odds: write 'N to 1', 'N for 1', 'P% of LEVEL' (1 to 100) or 'push'.")
 
     def won_cents(self, stake_cents: Cents) -> Cents | None:
         """What is added to a stake; None for a share, whose amount only the meter knows."""
@@ -54,3 +75,13 @@ class Paytable:
 
     lines: tuple[Line, ...]
     source: str
+
+
+def first_met(table: Paytable, cards: Sequence[Card], *, ace_low_straight: bool = False) -> Line | None:
+    """The highest line that the cards meet, or None where they lose.
+
+    `cards` are the two, three, five or six that the wager looks at, and `ace_low_straight` is the wager's
+    setting. Raises ValueError as `hands.met`.
+    """
+    made = met(cards, ace_low_straight=ace_low_straight)
+    return next((line for line in table.lines if line.hand in made), None)

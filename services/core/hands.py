@@ -1,0 +1,138 @@
+"""Which hands of a paytable some cards make: two, three, five, or the best five of six."""
+
+from collections.abc import Sequence
+
+import eval7
+
+from services.core.cards import DECK, distinct, parse, rank_value
+from services.core.names import Card, HandName
+
+FIVE_CARD_HANDS: tuple[HandName, ...] = (
+    "royal_flush", "straight_flush", "four_of_a_kind", "full_house", "flush", "straight", "three_of_a_kind",
+    "two_pair", "pair_of_jacks_or_better", "pair_of_8s_or_better", "pair_of_6s_to_10s", "pair", "any",
+)
+"""From the highest to the lowest. 655a.6(b); the bands of pairs are the paytables' own."""
+THREE_CARD_HANDS: tuple[HandName, ...] = (
+    "mini_royal", "straight_flush", "three_of_a_kind", "straight", "flush", "pair",
+)
+"""From the highest to the lowest: with three cards a straight beats a flush. 655a.6(c), 669a.6(c)"""
+POCKET_HANDS: tuple[HandName, ...] = ("pair_of_aces", "ace_face_suited", "ace_face_unsuited", "pair")
+LO_BALL_HANDS: tuple[HandName, ...] = ("seven_high", "eight_high", "nine_high", "ten_high", "jack_high")
+"""From the best to the worst; no pair, no straight, no flush, the ace high."""
+
+_EVAL7 = {card: eval7.Card(card) for card in DECK}
+# eval7 packs a class and up to five ranks (deuce 0 to ace 12) into one number: class << 24, then four bits a rank.
+_CLASSES: tuple[HandName | None, ...] = (
+    None, "pair", "two_pair", "three_of_a_kind", "straight", "flush", "full_house", "four_of_a_kind", "straight_flush",
+)
+_CLASS_SHIFT, _FIRST_SHIFT, _RANK_MASK, _DEUCE = 24, 16, 0xF, 2
+_ACE_KING = (12 << 16) | (11 << 12)
+_TEN, _JACK, _ACE = 10, 11, 14
+
+
+def met(cards: Sequence[Card], *, ace_low_straight: bool = False) -> frozenset[HandName]:
+    """Every hand that the cards make, chosen by how many they are; empty where they make none.
+
+    A royal flush is a straight flush too, a pair of aces a pair too; but a full house is no three-of-a-kind:
+    the classes of 655a.6(b) exclude each other. Six cards count as their best five. `ace_low_straight` says
+    whether A-2-3 is a straight of three cards, which 655a.6 leaves open; A-2-3-4-5 always is one.
+    Raises ValueError for another number of cards, a repeated card, or what is no card.
+    """
+    _check(cards)
+    match len(cards):
+        case 2:
+            return _two(cards)
+        case 3:
+            return _three(cards, ace_low_straight)
+        case 5:
+            value = _evaluate(cards)
+            return _five(value) | _lo_ball(value)
+        case 6:
+            return _five(_evaluate(cards))
+        case count:
+            raise ValueError(f"No paytable is for {count} cards.")
+
+
+def strength(cards: Sequence[Card]) -> int:
+    """A number that is greater for the higher of two five-card hands, and equal for a tie. 639a.6, 678a.6(c)
+
+    Raises ValueError as `met`, and for any number of cards but five.
+    """
+    _check(cards)
+    if len(cards) != 5:
+        raise ValueError(f"Hands of five cards are compared, not of {len(cards)}.")
+    return _evaluate(cards)
+
+
+def ace_king_or_better(cards: Sequence[Card]) -> bool:
+    """Whether a dealer's five cards hold an ace and a king, or a pair or better. 639a.11(c)(3)
+
+    Raises ValueError as `strength`.
+    """
+    return strength(cards) >= _ACE_KING
+
+
+def _check(cards: Sequence[Card]) -> None:
+    for card in cards:
+        parse(card)
+    if not distinct(cards):
+        raise ValueError("A card occurs twice.")
+
+
+def _evaluate(cards: Sequence[Card]) -> int:
+    return int(eval7.evaluate([_EVAL7[card] for card in cards]))
+
+
+def _first_rank(value: int) -> int:
+    return ((value >> _FIRST_SHIFT) & _RANK_MASK) + _DEUCE
+
+
+def _five(value: int) -> frozenset[HandName]:
+    hand = _CLASSES[value >> _CLASS_SHIFT]
+    rank = _first_rank(value)
+    names = {"any"}
+    if hand is not None:
+        names.add(hand)
+    if hand == "straight_flush" and rank == _ACE:
+        names.add("royal_flush")
+    if hand == "pair":
+        if rank >= _JACK:
+            names.add("pair_of_jacks_or_better")
+        if rank >= 8:
+            names.add("pair_of_8s_or_better")
+        if 6 <= rank <= _TEN:
+            names.add("pair_of_6s_to_10s")
+    return frozenset(names)
+
+
+def _lo_ball(value: int) -> frozenset[HandName]:
+    if _CLASSES[value >> _CLASS_SHIFT] is not None:
+        return frozenset()
+    # Seven high is the lowest hand there is without a pair or a straight, and the first of the tuple.
+    place = _first_rank(value) - 7
+    return frozenset(LO_BALL_HANDS[place : place + 1])
+
+
+def _three(cards: Sequence[Card], ace_low_straight: bool) -> frozenset[HandName]:
+    low, middle, high = sorted(rank_value(card) for card in cards)
+    flush = len({card[1] for card in cards}) == 1
+    straight = (middle, high) == (low + 1, low + 2) or (ace_low_straight and (low, middle, high) == (2, 3, _ACE))
+    if straight and flush:
+        # The middle card tells A-K-Q from A-2-3.
+        return frozenset({"straight_flush", "mini_royal"} if middle == _ACE - 1 else {"straight_flush"})
+    if low == high:
+        return frozenset({"three_of_a_kind"})
+    if straight:
+        return frozenset({"straight"})
+    if flush:
+        return frozenset({"flush"})
+    return frozenset({"pair"} if middle in (low, high) else ())
+
+
+def _two(cards: Sequence[Card]) -> frozenset[HandName]:
+    low, high = sorted(rank_value(card) for card in cards)
+    if low == high:
+        return frozenset({"pair", "pair_of_aces"} if high == _ACE else {"pair"})
+    if high == _ACE and low >= _JACK:
+        return frozenset({"ace_face_suited" if cards[0][1] == cards[1][1] else "ace_face_unsuited"})
+    return frozenset()
