@@ -1,0 +1,138 @@
+"""Reads the fields of a document and gathers everything that is wrong with them, each with its place."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from services.core.paytables import Odds
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with a document: where (names of fields and places in lists, from its root) and why."""
+
+    path: Path
+    reason: str
+
+
+class Fields:
+    """One mapping of a document. What is wrong with a field goes to `problems`, and something harmless is read."""
+
+    def __init__(self, document: Mapping[str, object], path: Path, problems: list[Problem]) -> None:
+        self._document = document
+        self._taken: set[str] = set()
+        self.path = path
+        self.problems = problems
+
+    def wrong(self, reason: str, *path: str | int) -> None:
+        """A sentence about these fields, or about what is at a path below them."""
+        self.problems.append(Problem(self.path + path, reason))
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing was wrong in here so far, so that fields can be held against each other."""
+        return not any(problem.path[: len(self.path)] == self.path for problem in self.problems)
+
+    def has(self, name: str) -> bool:
+        """Whether a field that may be left out is written."""
+        return name in self._document
+
+    def take(self, name: str) -> object:
+        """What is written, or None where it is missing or empty, which is a problem."""
+        self._taken.add(name)
+        found = self._document.get(name)
+        if found is None:
+            self.wrong(f"'{name}' is {'empty' if name in self._document else 'missing'}.", name)
+        return found
+
+    def fields(self, name: str) -> "Fields":
+        """The fields in a field; where there are none, empty ones whose own problems go nowhere."""
+        found = self.take(name)
+        return self._nested(found, name) if found is not None else Fields({}, (*self.path, name), [])
+
+    def _nested(self, found: object, *path: str | int) -> "Fields":
+        if isinstance(found, Mapping):
+            return Fields(found, self.path + path, self.problems)
+        self.wrong("Here must be fields with names.", *path)
+        return Fields({}, self.path + path, [])
+
+    def items(self, name: str) -> Sequence[object]:
+        """A list with at least one entry."""
+        found = self.take(name)
+        if isinstance(found, list) and found:
+            return found
+        if found is not None:
+            self.wrong(f"'{name}' must be a list with at least one entry.", name)
+        return ()
+
+    def mappings(self, name: str) -> Sequence["Fields"]:
+        """A list of fields with names."""
+        return tuple(self._nested(found, name, place) for place, found in enumerate(self.items(name)))
+
+    def whole(self, name: str, least: int, most: int) -> int:
+        """A whole number within bounds."""
+        found = self.take(name)
+        if isinstance(found, int) and not isinstance(found, bool) and least <= found <= most:
+            return found
+        if found is not None:
+            self.wrong(f"'{name}' must be a whole number from {least} to {most}, not {found!r}.", name)
+        return least
+
+    def flag(self, name: str) -> bool:
+        """True or false."""
+        found = self.take(name)
+        if found is not None and not isinstance(found, bool):
+            self.wrong(f"'{name}' must be true or false, not {found!r}.", name)
+        return found is True
+
+    def text(self, name: str) -> str:
+        """Words, at least one."""
+        found = self.take(name)
+        if isinstance(found, str) and found.strip():
+            return found
+        if found is not None:
+            self.wrong(f"'{name}' must be words, not {found!r}.", name)
+        return ""
+
+    def word(self, name: str, words: Sequence[str]) -> str:
+        """One of some words."""
+        found = self.text(name)
+        if found and found not in words:
+            self.wrong(f"'{name}' must be one of {', '.join(words)}, not '{found}'.", name)
+        return found
+
+    def form(self, name: str, form: re.Pattern[str]) -> str:
+        """A word of a form."""
+        found = self.text(name)
+        if found and not form.fullmatch(found):
+            self.wrong(f"'{name}' has a form that is not allowed: '{found}'.", name)
+        return found
+
+    def day(self, name: str) -> date:
+        """A date without a time."""
+        found = self.take(name)
+        if isinstance(found, date) and not isinstance(found, datetime):
+            return found
+        if found is not None:
+            self.wrong(f"'{name}' must be a date such as 2026-01-01, not {found!r}.", name)
+        return date.min
+
+    def odds(self, name: str) -> Odds | None:
+        """Odds, or None where they cannot be read."""
+        if written := self.text(name):
+            try:
+                return Odds.parse(written)
+            except ValueError as error:
+                self.wrong(str(error), name)
+        return None
+
+    def end(self, source: bool = False) -> None:
+        """All fields that belong are taken, the source of the figures last: the rest do not belong."""
+        if source:
+            self.text("source")
+        for name in self._document:
+            if name not in self._taken:
+                self.wrong(f"'{name}' does not belong here.", name)
