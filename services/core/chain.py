@@ -1,19 +1,14 @@
-"""Where a log stands for one key: its last sequence and hash, and which commands it has seen.
+"""Where a log stands for one key, and the ids of commands.
 
 A log is chained: each record carries the SHA-256 of the stored bytes of the record before it.
 A command's id is either a person's Idempotency-Key or a processor's `stream/key/sequence/number`.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 
 GENESIS = b"\0" * 32
 """What the first record of a key carries in place of the hash of the record before it."""
-
-PERSONS_REMEMBERED = 256
-"""How many of the last ids of people's commands a key remembers. The API's memory of seven days
-answers repeats; this one closes the moments before the API has seen the outcome."""
-
 
 @dataclass(frozen=True, slots=True)
 class ProcessorId:
@@ -52,35 +47,3 @@ class Head:
     def after(self, record: bytes) -> "Head":
         """The head once `record`, the stored bytes of the next record, is appended."""
         return Head(self.sequence + 1, sha256(record).digest())
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """The commands whose records a key's log holds: repeats of them change nothing.
-
-    `marks` has, for each processor and key that sent commands, the highest (sequence, number);
-    `persons` the last ids of people's commands, oldest first.
-    """
-
-    marks: tuple[tuple[str, int, int], ...] = ()
-    persons: tuple[str, ...] = ()
-
-    def has(self, command_id: str) -> bool:
-        sent = processor_id(command_id)
-        if sent is None:
-            return command_id in self.persons
-        source = f"{sent.stream}/{sent.key}"
-        return any(
-            name == source and (sent.sequence, sent.number) <= (sequence, number)
-            for name, sequence, number in self.marks
-        )
-
-    def with_id(self, command_id: str) -> "Seen":
-        sent = processor_id(command_id)
-        if sent is None:
-            if self.persons and self.persons[-1] == command_id:
-                return self
-            return replace(self, persons=(*self.persons, command_id)[-PERSONS_REMEMBERED:])
-        source = f"{sent.stream}/{sent.key}"
-        others = tuple(mark for mark in self.marks if mark[0] != source)
-        return replace(self, marks=(*others, (source, sent.sequence, sent.number)))

@@ -1,0 +1,205 @@
+"""The broker at the edges: appending batches, reading a log's range, and where a topic ends."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka.errors import KafkaError
+from aiokafka.partitioner import murmur2
+
+# A batch is appended by the broker as a whole or not at all; what belongs together must fit in one.
+BATCH_BYTES_MAX = 900_000
+RECORD_OVERHEAD_BYTES = 100
+REQUEST_TIMEOUT_MS = 10_000
+
+log = logging.getLogger(__name__)
+
+
+class BrokerAway(Exception):
+    """The broker did not answer in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One record as a topic holds it. `at_ms` is the broker's append time."""
+
+    topic: str
+    partition: int
+    offset: int
+    at_ms: int
+    key: str
+    value: bytes
+
+
+def partition_of(key: str, partitions: int) -> int:
+    """The partition of a key, from 0: Kafka's own murmur2, so that every client agrees."""
+    return int((murmur2(key.encode()) & 0x7FFFFFFF) % partitions)
+
+
+Group = Sequence[tuple[str, bytes]]
+"""Records, (key, value) each, that must stand in the log together or not at all."""
+
+
+class Kafka:
+    """A client of one broker: an idempotent producer that waits for all replicas, and plain readers without a group."""
+
+    def __init__(self, servers: str) -> None:
+        self.servers = servers
+        self._producer: AIOKafkaProducer | None = None
+        self._starting = asyncio.Lock()
+
+    async def close(self) -> None:
+        """Ends the producer."""
+        await self._drop_producer()
+
+    async def append(self, topic: str, partition: int, groups: Sequence[Group]) -> int:
+        """Appends groups, each atomically; returns the offset behind the last record. Raises BrokerAway.
+
+        When it raises, some groups may have been appended and others not.
+        """
+        end = -1
+        batch: list[tuple[str, bytes]] = []
+        size = 0
+        for group in groups:
+            group_size = sum(len(key) + len(value) + RECORD_OVERHEAD_BYTES for key, value in group)
+            if group_size > BATCH_BYTES_MAX:
+                raise ValueError(f"a group of {group_size} bytes does not fit in one batch of {topic}")
+            if size + group_size > BATCH_BYTES_MAX:
+                end = await self._append_batch(topic, partition, batch)
+                batch, size = [], 0
+            batch += group
+            size += group_size
+        if batch:
+            end = await self._append_batch(topic, partition, batch)
+        return end
+
+    async def _append_batch(self, topic: str, partition: int, records: Sequence[tuple[str, bytes]]) -> int:
+        try:
+            producer = await self._started_producer()
+            builder = producer.create_batch()
+            for key, value in records:
+                if builder.append(timestamp=None, key=key.encode(), value=value) is None:
+                    raise ValueError(f"{len(records)} records do not fit in one batch of {topic}")
+            builder.close()
+            async with asyncio.timeout(2 * REQUEST_TIMEOUT_MS / 1000):
+                future = await producer.send_batch(builder, topic, partition=partition)
+                metadata = await future
+        except (KafkaError, TimeoutError, OSError) as error:
+            # An idempotent producer that failed may not be used again: its sequence numbers are in doubt.
+            await self._drop_producer()
+            raise BrokerAway(f"the broker did not take records for {topic}: {error!r}") from error
+        return int(metadata.offset) + len(records)
+
+    async def _started_producer(self) -> AIOKafkaProducer:
+        async with self._starting:
+            if self._producer is None:
+                producer = AIOKafkaProducer(
+                    bootstrap_servers=self.servers,
+                    acks="all",
+                    enable_idempotence=True,
+                    max_batch_size=1_000_000,
+                    max_request_size=1_048_576,
+                    request_timeout_ms=REQUEST_TIMEOUT_MS,
+                    retry_backoff_ms=50,
+                )
+                try:
+                    await asyncio.wait_for(producer.start(), REQUEST_TIMEOUT_MS / 1000)
+                except BaseException:
+                    with contextlib.suppress(Exception):
+                        await producer.stop()
+                    raise
+                self._producer = producer
+            return self._producer
+
+    async def _drop_producer(self) -> None:
+        producer, self._producer = self._producer, None
+        if producer is not None:
+            with contextlib.suppress(Exception):
+                await asyncio.wait_for(producer.stop(), 2)
+
+    @contextlib.asynccontextmanager
+    async def reader(self) -> AsyncIterator[AIOKafkaConsumer]:
+        """A consumer without a group, to be assigned by hand. Raises BrokerAway."""
+        consumer = AIOKafkaConsumer(
+            bootstrap_servers=self.servers,
+            enable_auto_commit=False,
+            auto_offset_reset="none",
+            fetch_max_wait_ms=250,
+            request_timeout_ms=REQUEST_TIMEOUT_MS,
+            max_partition_fetch_bytes=4_000_000,
+            retry_backoff_ms=50,
+        )
+        try:
+            try:
+                await asyncio.wait_for(consumer.start(), REQUEST_TIMEOUT_MS / 1000)
+            except (KafkaError, TimeoutError, OSError) as error:
+                raise BrokerAway(f"the broker at {self.servers} does not answer: {error!r}") from error
+            yield consumer
+        finally:
+            with contextlib.suppress(Exception):
+                await asyncio.wait_for(consumer.stop(), 2)
+
+    async def ends(self, topics: Sequence[str]) -> dict[tuple[str, int], tuple[int, int]]:
+        """For each (topic, partition) the first offset that is held and the one behind the last. Raises BrokerAway."""
+        async with self.reader() as reader:
+            return await ends_of(reader, topics)
+
+    async def read(self, topic: str, partition: int, start: int, end: int) -> AsyncIterator[Stored]:
+        """The records of a range of offsets, in order; the end is not included. Raises BrokerAway."""
+        if start >= end:
+            return
+        async with self.reader() as reader:
+            place = TopicPartition(topic, partition)
+            reader.assign([place])
+            reader.seek(place, start)
+            position = start
+            while position < end:
+                batches = await _fetch(reader, timeout_ms=5_000)
+                if not batches:
+                    raise BrokerAway(f"{topic}-{partition} gave nothing at {position}, before its end {end}")
+                for item in batches.get(place, ()):
+                    if item.offset >= end:
+                        return
+                    yield item
+                    position = item.offset + 1
+
+
+async def ends_of(reader: AIOKafkaConsumer, topics: Sequence[str]) -> dict[tuple[str, int], tuple[int, int]]:
+    """As Kafka.ends, with a reader that is there."""
+    try:
+        async with asyncio.timeout(REQUEST_TIMEOUT_MS / 1000):
+            places = []
+            for topic in topics:
+                partitions = reader.partitions_for_topic(topic)
+                if partitions is None:
+                    await reader._client.force_metadata_update()
+                    await reader._client._wait_on_metadata(topic)
+                    partitions = reader.partitions_for_topic(topic) or set()
+                places += [TopicPartition(topic, partition) for partition in sorted(partitions)]
+            begins = await reader.beginning_offsets(places)
+            ends = await reader.end_offsets(places)
+    except (KafkaError, TimeoutError, OSError) as error:
+        raise BrokerAway(f"the broker does not say where its topics end: {error!r}") from error
+    return {(place.topic, place.partition): (begins[place], ends[place]) for place in places}
+
+
+async def _fetch(reader: AIOKafkaConsumer, timeout_ms: int, most: int = 2_000) -> dict[TopicPartition, list[Stored]]:
+    try:
+        fetched = await reader.getmany(timeout_ms=timeout_ms, max_records=most)
+    except (KafkaError, OSError) as error:
+        raise BrokerAway(f"the broker does not give records: {error!r}") from error
+    return {
+        place: [
+            Stored(item.topic, item.partition, item.offset, item.timestamp, (item.key or b"").decode(errors="replace"), item.value or b"")
+            for item in items
+        ]
+        for place, items in fetched.items()
+    }
+
+
+async def fetch(reader: AIOKafkaConsumer, timeout_ms: int, most: int = 2_000) -> list[list[Stored]]:
+    """What has come for the assigned partitions, a list for each. Raises BrokerAway."""
+    return list((await _fetch(reader, timeout_ms, most)).values())

@@ -1,0 +1,257 @@
+"""Projections: a log tailed into rows. Rows and position move in one transaction; then whoever waits is told.
+
+Every instance of a service tails the whole log, so that each can answer its own callers. They may all
+write: a row lock on the position makes the second find the work done.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import asyncpg
+from aiokafka import TopicPartition
+
+from services.core.chain import Head
+from services.runtime.kafka import BrokerAway, Kafka, Stored, ends_of, fetch
+from services.runtime.stepping import Chain, Contradiction
+from services.wire.records import CONTRACTS, Record, Unreadable
+from services.wire.snapshots import decode_state, encode_state
+
+RETRY_SECONDS = 0.25
+IDLE_MS = 200
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One record of a log as a projection sees it: `state` is the fold of its key's events behind it, where one is kept."""
+
+    topic: str
+    key: str
+    record: Record
+    stored: Stored
+    state: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """One log that a projection reads. `initial`, `state_type`, `evolve`: the fold that it keeps for each key, if any."""
+
+    topic: str
+    initial: Any = None
+    state_type: type | None = None
+    evolve: Callable[[Any, Any], Any] | None = None
+
+
+Apply = Callable[[Any, Sequence[Fact]], Awaitable[None]]
+Listener = Callable[[Sequence[Fact]], None]
+
+
+class _Key:
+    __slots__ = ("chain", "state")
+
+    def __init__(self, chain: Chain, state: Any) -> None:
+        self.chain = chain
+        self.state = state
+
+
+class Projection:
+    """Tails logs under a reader's name, applies each batch, and then tells the listeners of it."""
+
+    def __init__(self, reader: str, logs: Sequence[Log], apply: Apply, kafka: Kafka, pool: asyncpg.Pool) -> None:
+        self.reader = reader
+        self.logs = {each.topic: each for each in logs}
+        self.listeners: list[Listener] = []
+        self.kafka = kafka
+        self.pool = pool
+        self.alarm: str | None = None
+        self.caught_up = asyncio.Event()
+        self.fresh_at = 0.0
+        self.positions: dict[tuple[str, int], int] = {}
+        self._apply = apply
+        self._keys: dict[tuple[str, str], _Key] = {}
+        self._held: dict[tuple[str, int], list[Fact]] = {}
+        self._moved = asyncio.Condition()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begins to tail."""
+        self._task = asyncio.create_task(self._run(), name=f"projection-{self.reader}")
+
+    async def stop(self) -> None:
+        """Ends; the batch in hand is whole or was never written."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the broker and the database answered within the last second."""
+        return self.alarm is None and time.monotonic() - self.fresh_at < 1.0
+
+    def state_of(self, topic: str, key: str) -> Any:
+        """The fold of a key's events as last applied, or None."""
+        known = self._keys.get((topic, key))
+        return None if known is None else known.state
+
+    def states_of(self, topic: str) -> dict[str, Any]:
+        """The folds of all keys of a log, by key, in the keys' order."""
+        return {key: known.state for (name, key), known in sorted(self._keys.items()) if name == topic}
+
+    async def reach(self, places: dict[tuple[str, int], int], seconds: float) -> None:
+        """Waits until the projection stands at or behind these offsets. Raises TimeoutError."""
+
+        def reached() -> bool:
+            return all(self.positions.get(place, 0) >= offset for place, offset in places.items())
+
+        async with asyncio.timeout(seconds), self._moved:
+            await self._moved.wait_for(reached)
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                await self._tail()
+            except (Contradiction, Unreadable) as error:
+                self.alarm = str(error)
+                log.critical("projection %s stands still: %s", self.reader, error)
+                await self._note_alarm()
+                return
+            except (BrokerAway, OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError) as error:
+                log.warning("projection %s waits: %s", self.reader, error)
+                await asyncio.sleep(RETRY_SECONDS)
+            except Exception:
+                log.exception("projection %s failed and begins again", self.reader)
+                await asyncio.sleep(RETRY_SECONDS)
+
+    async def _note_alarm(self) -> None:
+        try:
+            await self.pool.execute("UPDATE readers SET alarm = $2 WHERE reader = $1", self.reader, self.alarm)
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            log.warning("projection %s: its alarm could not be noted: %s", self.reader, error)
+
+    async def _tail(self) -> None:
+        async with self.kafka.reader() as reader:
+            ends = await ends_of(reader, list(self.logs))
+            await self._load(list(ends))
+            for place, (_, end) in ends.items():
+                if self.positions[place] > end:
+                    raise Contradiction(f"{place[0]}-{place[1]} ends at {end}, before the position {self.positions[place]}")
+            places = {place: TopicPartition(*place) for place in ends}
+            reader.assign(list(places.values()))
+            for place, topic_partition in places.items():
+                reader.seek(topic_partition, self.positions[place])
+            checked = 0.0
+            while True:
+                if not self.caught_up.is_set() and all(self.positions[p] >= end for p, (_, end) in ends.items()):
+                    self.caught_up.set()
+                batches = await fetch(reader, IDLE_MS)
+                if batches:
+                    await self._take(batches)
+                    self.fresh_at = time.monotonic()
+                elif time.monotonic() - checked > 0.4:
+                    checked = time.monotonic()
+                    await self._prove_fresh(reader, list(ends))
+
+    async def _prove_fresh(self, reader: Any, places: list[tuple[str, int]]) -> None:
+        """Silence may be an idle house or a dead broker: ask both the broker and the database."""
+        async with asyncio.timeout(3):
+            await reader.end_offsets([TopicPartition(*place) for place in places[:1]])
+            await self.pool.fetchval("SELECT 1")
+        self.fresh_at = time.monotonic()
+
+    async def _load(self, places: list[tuple[str, int]]) -> None:
+        async with self.pool.acquire() as connection, connection.transaction(isolation="repeatable_read"):
+            rows = await connection.fetch("SELECT * FROM readers WHERE reader = $1", self.reader)
+            stood = {(row["topic"], row["partition"]): row["position"] for row in rows}
+            heads = await connection.fetch("SELECT * FROM heads WHERE reader = $1", self.reader)
+        self.positions = {place: stood.get(place, 0) for place in places}
+        self._held = {}
+        self._keys = {}
+        for row in heads:
+            each = self.logs[row["topic"]]
+            state = decode_state(each.state_type, row["state"]) if each.state_type is not None else None
+            chain = Chain(f"{row['topic']}/{row['key']}", Head(row["sequence"], row["hash"]))
+            self._keys[row["topic"], row["key"]] = _Key(chain, state)
+
+    async def _take(self, batches: list[list[Stored]]) -> None:
+        facts: list[Fact] = []
+        moved: dict[tuple[str, int], int] = {}
+        touched: set[tuple[str, str, int]] = set()
+        for batch in batches:
+            place = (batch[0].topic, batch[0].partition)
+            for stored in batch:
+                fact = self._fold(stored)
+                if fact is not None:
+                    touched.add((stored.topic, stored.key, stored.partition))
+                    facts.append(fact)
+                moved[place] = stored.offset + 1
+        await self._write(facts, moved, touched)
+        for listener in self.listeners:
+            listener(facts)
+        async with self._moved:
+            self.positions.update(moved)
+            self._moved.notify_all()
+
+    def _fold(self, stored: Stored) -> Fact | None:
+        each = self.logs[stored.topic]
+        record = CONTRACTS[stored.topic].decode_record(stored.value)
+        known = self._keys.get((stored.topic, stored.key))
+        if known is None:
+            known = self._keys[stored.topic, stored.key] = _Key(Chain(f"{stored.topic}/{stored.key}"), each.initial)
+        if not known.chain.fits(record, stored.value):
+            return None
+        known.chain.advance(stored.value)
+        if each.evolve is not None:
+            known.state = each.evolve(known.state, record.event)
+        return Fact(stored.topic, stored.key, record, stored, known.state)
+
+    async def _write(
+        self, facts: list[Fact], moved: dict[tuple[str, int], int], touched: set[tuple[str, str, int]]
+    ) -> None:
+        """Rows and positions in one transaction. What another instance has written already is left out."""
+        last_ms = max((fact.record.recorded_at_ms for fact in facts), default=0)
+        async with self.pool.acquire() as connection, connection.transaction():
+            # The logs can make these rows again, so a crash of the database may take the last of them.
+            await connection.execute("SET LOCAL synchronous_commit = off")
+            stood: dict[tuple[str, int], int] = {}
+            for topic, partition in sorted(moved):
+                await connection.execute(
+                    "INSERT INTO readers (reader, topic, partition, position) VALUES ($1, $2, $3, 0) ON CONFLICT DO NOTHING",
+                    self.reader, topic, partition,
+                )  # fmt: skip
+                stood[topic, partition] = await connection.fetchval(
+                    "SELECT position FROM readers WHERE reader = $1 AND topic = $2 AND partition = $3 FOR UPDATE",
+                    self.reader, topic, partition,
+                )  # fmt: skip
+            if any(stood[place] < self.positions[place] for place in moved):
+                raise TimeoutError("the database stands before this projection; it was put back to an earlier copy")
+            fresh = [fact for fact in facts if fact.stored.offset >= stood[fact.topic, fact.stored.partition]]
+            if fresh:
+                await self._apply(connection, fresh)
+            ahead = {place: end for place, end in moved.items() if end > stood[place]}
+            await self._save_heads(connection, [one for one in touched if (one[0], one[2]) in ahead])
+            await connection.executemany(
+                "UPDATE readers SET position = $4, last_ms = greatest(last_ms, $5), alarm = NULL"
+                " WHERE reader = $1 AND topic = $2 AND partition = $3",
+                [(self.reader, topic, partition, end, last_ms) for (topic, partition), end in ahead.items()],
+            )
+
+    async def _save_heads(self, connection: Any, touched: list[tuple[str, str, int]]) -> None:
+        rows = []
+        for topic, key, partition in sorted(touched):
+            known = self._keys[topic, key]
+            head = known.chain.head
+            state = encode_state(known.state) if self.logs[topic].evolve is not None else b""
+            rows.append((topic, partition, key, head.sequence, head.hash, state))
+        if rows:
+            await connection.execute(
+                "INSERT INTO heads (reader, topic, partition, key, sequence, hash, state)"
+                " SELECT $1, * FROM unnest($2::text[], $3::int[], $4::text[], $5::bigint[], $6::bytea[], $7::bytea[])"
+                " ON CONFLICT (reader, topic, key) DO UPDATE SET sequence = excluded.sequence, hash = excluded.hash,"
+                " state = excluded.state",
+                self.reader, *(list(column) for column in zip(*rows, strict=True)),
+            )  # fmt: skip

@@ -1,0 +1,336 @@
+"""What a processor does with its inputs, without any IO: fold, decide, chain, and note what is to be sent.
+
+The memory of a partition is a fold of the prefix of one input log. The same inputs give the same bytes,
+so a step that is repeated after a crash writes duplicates that every reader can tell.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b, sha256
+from typing import Any
+
+from services.core.asking import Asking, Following
+from services.core.chain import Head, ProcessorId, processor_id
+from services.core.refusal import Refused
+from services.core.rules import RuleBook
+from services.flow import Stream, stream_of
+from services.wire.records import CONTRACTS, Asked, Cause, Record, Unreadable
+
+HASHES_REMEMBERED = 256
+"""How many of a key's last record hashes a reader keeps, to tell a harmless duplicate from a contradiction."""
+
+PERSONS_REMEMBERED = 64
+"""How many of the last commands of people a key remembers. The API answers repeats for seven days; this
+closes the moments before the API has seen the outcome."""
+
+
+class Contradiction(Exception):
+    """A log does not hold what it must: a gap, other bytes under a known sequence, a wrong hash. Nothing is skipped."""
+
+
+class Undecidable(Exception):
+    """A decision failed with an error of ours; the partition stops at that input."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One record of the input topic. `at_ms` is the broker's append time."""
+
+    offset: int
+    at_ms: int
+    key: str
+    value: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Processor:
+    """The pure parts of one stream's processor.
+
+    `decide` answers an input with events; `evolve` folds the stream's own events; `observe` folds the
+    input log where that is another stream's (None where the input is commands); `following` gives the
+    commands that follow from a record.
+    """
+
+    stream: Stream
+    initial: Any
+    state_type: type
+    decide: Callable[[Any, Any, Asking], tuple[Any, ...]]
+    evolve: Callable[[Any, Any], Any] | None
+    observe: Callable[[Any, Any], Any] | None
+    following: Callable[[str, Any], tuple[Following, ...]]
+    refused: Callable[[str, str, str | None], Any] | None
+
+
+class Chain:
+    """Checks one log as it is read, for each key: sequences without gaps, hashes that fit, duplicates that agree."""
+
+    def __init__(self, name: str, head: Head = Head()) -> None:
+        self.name = name
+        self.head = head
+        self._recent: deque[tuple[int, bytes]] = deque(maxlen=HASHES_REMEMBERED)
+
+    def fits(self, record: Record, stored: bytes) -> bool:
+        """True when the record is the next; False for a duplicate. Changes nothing. Raises Contradiction."""
+        if record.sequence <= self.head.sequence:
+            self._check_duplicate(record.sequence, stored)
+            return False
+        if record.sequence != self.head.sequence + 1:
+            raise Contradiction(
+                f"{self.name}: after sequence {self.head.sequence} comes {record.sequence}; a record is missing"
+            )
+        if record.previous_hash != self.head.hash:
+            raise Contradiction(
+                f"{self.name}: sequence {record.sequence} does not carry the hash of the record before it"
+            )
+        return True
+
+    def advance(self, stored: bytes) -> None:
+        """Moves the head behind a record that is known to be the next."""
+        self.head = Head(self.head.sequence + 1, sha256(stored).digest())
+        self._recent.append((self.head.sequence, self.head.hash))
+
+    def _check_duplicate(self, sequence: int, stored: bytes) -> None:
+        if not self._recent or sequence < self._recent[0][0]:
+            return  # older than what is remembered here; the archive of the back office holds every hash
+        known = self._recent[sequence - self._recent[0][0]][1]
+        if sha256(stored).digest() != known:
+            raise Contradiction(f"{self.name}: two different records claim sequence {sequence}")
+
+
+class Seen:
+    """The commands whose records a key's log holds: a repeat of one changes nothing.
+
+    For each processor and key that sent commands the highest (sequence, number); for people the hashes
+    of the last ids.
+    """
+
+    def __init__(self, persons: bytes = b"") -> None:
+        self.marks: dict[str, tuple[int, int]] = {}
+        self.touched: set[str] = set()
+        self._persons: deque[bytes] = deque(
+            (persons[start : start + 16] for start in range(0, len(persons), 16)), maxlen=PERSONS_REMEMBERED
+        )
+
+    @property
+    def persons(self) -> bytes:
+        return b"".join(self._persons)
+
+    def has(self, command_id: str) -> bool:
+        sent = processor_id(command_id)
+        if sent is None:
+            return _short(command_id) in self._persons
+        return (sent.sequence, sent.number) <= self.marks.get(f"{sent.stream}/{sent.key}", (0, -1))
+
+    def add(self, command_id: str) -> None:
+        sent = processor_id(command_id)
+        if sent is None:
+            short = _short(command_id)
+            if not self._persons or self._persons[-1] != short:
+                self._persons.append(short)
+            return
+        source = f"{sent.stream}/{sent.key}"
+        self.marks[source] = (sent.sequence, sent.number)
+        self.touched.add(source)
+
+
+def _short(command_id: str) -> bytes:
+    return blake2b(command_id.encode(), digest_size=16).digest()
+
+
+class KeyMemory:
+    """What a processor knows of one key."""
+
+    def __init__(self, name: str, state: Any, head: Head = Head(), input_head: Head = Head(), persons: bytes = b"") -> None:
+        self.state = state
+        self.own = Chain(name, head)
+        self.input = Chain(f"input of {name}", input_head)
+        self.seen = Seen(persons)
+
+
+@dataclass(slots=True)
+class PartitionMemory:
+    """What a processor knows of one partition.
+
+    `position` is the next input offset; inputs below `decided_until` are already answered in the log and
+    are only observed. `log_end` is the offset of the own log up to which the states have it.
+    """
+
+    partition: int
+    position: int
+    log_end: int
+    decided_until: int
+    keys: dict[str, KeyMemory] = field(default_factory=dict)
+    touched: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A command on its way: the stream that takes it, its key and its bytes."""
+
+    stream: str
+    key: str
+    value: bytes
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a step wants written: groups of records (one group per input, never to be torn apart), commands, dead letters."""
+
+    groups: list[list[tuple[str, bytes]]] = field(default_factory=list)
+    sent: list[Sent] = field(default_factory=list)
+    dead: list[Input] = field(default_factory=list)
+    records: int = 0
+    refusals: int = 0
+    stopped: Exception | None = None
+    """Why the inputs were not answered to their end: a Contradiction, or an Undecidable. The memory stands before that input."""
+
+
+class Stepper:
+    """One stream's processor with the submissions it holds."""
+
+    def __init__(self, processor: Processor, book: RuleBook) -> None:
+        self.processor = processor
+        self.stream = processor.stream
+        self.book = book
+        self._contract = CONTRACTS[self.stream.name]
+        self._input_contract = None if processor.observe is None else CONTRACTS[self.stream.input]
+
+    def key_memory(self, memory: PartitionMemory, key: str) -> KeyMemory:
+        """What is known of a key, from nothing where it is new."""
+        known = memory.keys.get(key)
+        if known is None:
+            known = memory.keys[key] = KeyMemory(f"{self.stream.name}/{key}", self.processor.initial)
+        return known
+
+    def adopt(self, memory: PartitionMemory, records: Iterable[tuple[str, bytes]], resend_from: int = 0) -> list[Sent]:
+        """Takes over what the own log says beyond the snapshot; gives the commands that follow, to be sent again.
+
+        `records` are (key, stored bytes) in the order of the log. Raises Contradiction.
+        """
+        resend: list[Sent] = []
+        last: Record | None = None
+        for number, (key, stored) in enumerate(records):
+            record = self._read(stored)
+            known = self.key_memory(memory, key)
+            if not known.own.fits(record, stored):
+                continue
+            known.own.advance(stored)
+            self._apply(known, record)
+            memory.touched.add(key)
+            if number >= resend_from:
+                resend += self._following(key, record)
+            memory.decided_until = max(memory.decided_until, record.cause.offset + 1)
+            last = record
+        if last is not None and not last.last:
+            raise Contradiction(f"{self.stream.name}: the log ends inside the records of command {last.command_id}")
+        if self.processor.observe is None:
+            memory.position = max(memory.position, memory.decided_until)
+        return resend
+
+    def step(self, memory: PartitionMemory, inputs: Sequence[Input]) -> Outcome:
+        """Folds and answers inputs, up to the first that contradicts or cannot be decided."""
+        outcome = Outcome()
+        answer = self._answer_command if self._input_contract is None else self._answer_record
+        for item in inputs:
+            try:
+                answer(memory, item, outcome)
+            except (Contradiction, Undecidable) as error:
+                outcome.stopped = error
+                break
+            memory.position = item.offset + 1
+        return outcome
+
+    def _answer_command(self, memory: PartitionMemory, item: Input, outcome: Outcome) -> None:
+        try:
+            asked = self._contract.decode_command(item.value)
+        except Unreadable:
+            outcome.dead.append(item)
+            return
+        known = self.key_memory(memory, item.key)
+        if known.seen.has(asked.command_id):
+            return
+        asking = Asking(item.key, asked.actor, item.at_ms, self.book)
+        try:
+            events = self.processor.decide(known.state, asked.command, asking)
+        except Refused as refusal:
+            assert self.processor.refused is not None
+            events = (self.processor.refused(type(asked.command).__name__, refusal.reason, refusal.section),)
+            outcome.refusals += 1
+        except Exception as error:
+            raise Undecidable(f"{self.stream.name}/{item.key} at offset {item.offset}: {error!r}") from error
+        self._write(memory, known, item, asked, events, outcome)
+
+    def _answer_record(self, memory: PartitionMemory, item: Input, outcome: Outcome) -> None:
+        assert self._input_contract is not None and self.processor.observe is not None
+        try:
+            record = self._input_contract.decode_record(item.value)
+        except Unreadable as error:
+            raise Contradiction(f"{self.stream.input} offset {item.offset}: {error}; a newer writer is at work") from None
+        known = self.key_memory(memory, item.key)
+        if not known.input.fits(record, item.value):
+            return
+        events: tuple[Any, ...] = ()
+        try:
+            if item.offset >= memory.decided_until:
+                asking = Asking(item.key, record.actor, item.at_ms, self.book)
+                events = self.processor.decide(known.state, record.event, asking)
+            state = self.processor.observe(known.state, record.event)
+        except Exception as error:
+            raise Undecidable(f"{self.stream.name}/{item.key} at offset {item.offset}: {error!r}") from error
+        known.input.advance(item.value)
+        known.state = state
+        memory.touched.add(item.key)
+        command_id = str(ProcessorId(self.stream.input, item.key, record.sequence, 0))
+        asked = Asked(command_id, record.actor, b"", None)
+        self._write(memory, known, item, asked, events, outcome)
+
+    def _write(
+        self, memory: PartitionMemory, known: KeyMemory, item: Input, asked: Asked, events: tuple[Any, ...], outcome: Outcome
+    ) -> None:
+        if not events:
+            return
+        cause = Cause(self.stream.input, memory.partition, item.offset)
+        group: list[tuple[str, bytes]] = []
+        for index, event in enumerate(events):
+            record = Record(
+                known.own.head.sequence + 1, known.own.head.hash, item.at_ms, asked.command_id, asked.actor,
+                cause, index, len(events), asked.request_hash, event,
+            )  # fmt: skip
+            stored = self._contract.encode_record(record)
+            known.own.advance(stored)
+            self._apply(known, record)
+            group.append((item.key, stored))
+            outcome.sent += self._following(item.key, record)
+        outcome.groups.append(group)
+        outcome.records += len(group)
+        memory.touched.add(item.key)
+
+    def _apply(self, known: KeyMemory, record: Record) -> None:
+        if self.processor.evolve is not None:
+            known.state = self.processor.evolve(known.state, record.event)
+        if self.processor.observe is None:
+            known.seen.add(record.command_id)
+
+    def _following(self, key: str, record: Record) -> list[Sent]:
+        return [
+            Sent(
+                follows.stream,
+                follows.key,
+                CONTRACTS[follows.stream].encode_command(
+                    Asked(
+                        str(ProcessorId(self.stream.name, key, record.sequence, number)),
+                        f"{stream_of(self.stream.name).service}",
+                        b"",
+                        follows.command,
+                    )
+                ),
+            )
+            for number, follows in enumerate(self.processor.following(key, record.event))
+        ]
+
+    def _read(self, stored: bytes) -> Record:
+        try:
+            return self._contract.decode_record(stored)
+        except Unreadable as error:
+            raise Contradiction(f"{self.stream.name}: {error}; a newer writer is at work") from None

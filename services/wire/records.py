@@ -1,0 +1,255 @@
+"""Records and commands as bytes: the only room that knows protobuf.
+
+An event and its message have one name and the same fields, so one codec serves all of them; nothing is
+mapped by hand. Bytes are written in one form only, so the same record always has the same bytes.
+"""
+
+import re
+import types
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from enum import StrEnum
+from typing import Any
+
+from google.protobuf.message import DecodeError, Message
+
+from roundlog.accounts.v1 import accounts_pb2
+from roundlog.jackpots.v1 import jackpots_pb2
+from roundlog.rounds.v1 import rounds_pb2
+from roundlog.wagers.v1 import wagers_pb2
+from services.core import accounts, jackpots, rounds, wagers
+
+
+class Unreadable(Exception):
+    """Bytes that no schema of ours reads: not protobuf, or without a known event or command, or a field out of range."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """The input record behind a record."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of a log: the envelope and the event. `index` and `count` are those within its command."""
+
+    sequence: int
+    previous_hash: bytes
+    recorded_at_ms: int
+    command_id: str
+    actor: str
+    cause: Cause
+    index: int
+    count: int
+    request_hash: bytes
+    event: Any
+
+    @property
+    def last(self) -> bool:
+        """Whether the command has no further record."""
+        return self.index == self.count - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One command as it travels: its id, who asks, and for a person's the hash of the request."""
+
+    command_id: str
+    actor: str
+    request_hash: bytes
+    command: Any
+
+
+def snake_case(name: str) -> str:
+    """`WagerPlaced` as `wager_placed`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+def _optional(hint: Any) -> tuple[bool, Any]:
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        inner = [part for part in typing.get_args(hint) if part is not type(None)]
+        if len(inner) < len(typing.get_args(hint)):
+            return True, inner[0]
+    return False, hint
+
+
+Convert = Callable[[Any], Any]
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+class _EnumCodec:
+    """A StrEnum of the core and the proto enum of the same name; zero is never a meaning."""
+
+    def __init__(self, core: type[StrEnum], pb2: Any) -> None:
+        wrapper = getattr(pb2, core.__name__)
+        prefix = snake_case(core.__name__).upper() + "_"
+        self.number = {member: wrapper.Value(prefix + member.name) for member in core}
+        self.member = {number: member for member, number in self.number.items()}
+
+    def encode(self, member: Any) -> int:
+        return self.number[member]
+
+    def decode(self, number: int) -> StrEnum:
+        if number not in self.member:
+            raise Unreadable(f"an enum holds the unknown value {number}")
+        return self.member[number]
+
+
+class _MessageCodec:
+    """A frozen dataclass and the message of the same name and fields."""
+
+    def __init__(self, core: type, pb2: Any) -> None:
+        self.core = core
+        self.message: type[Message] = getattr(pb2, core.__name__)
+        hints = typing.get_type_hints(core)
+        self.plain: list[tuple[str, Convert, Convert]] = []
+        self.optional: list[tuple[str, Convert, Convert]] = []
+        self.repeated: list[tuple[str, Convert, Convert]] = []
+        for field in fields(core):
+            is_optional, hint = _optional(hints[field.name])
+            if typing.get_origin(hint) is tuple:
+                self.repeated.append((field.name, *_converters(typing.get_args(hint)[0], pb2)))
+            elif is_optional:
+                self.optional.append((field.name, *_converters(hint, pb2)))
+            else:
+                self.plain.append((field.name, *_converters(hint, pb2)))
+
+    def encode(self, value: Any) -> Message:
+        named = {name: encode(getattr(value, name)) for name, encode, _ in self.plain}
+        for name, encode, _ in self.optional:
+            part = getattr(value, name)
+            if part is not None:
+                named[name] = encode(part)
+        for name, encode, _ in self.repeated:
+            named[name] = [encode(part) for part in getattr(value, name)]
+        return self.message(**named)
+
+    def decode(self, message: Any) -> Any:
+        named = {name: decode(getattr(message, name)) for name, _, decode in self.plain}
+        for name, _, decode in self.optional:
+            named[name] = decode(getattr(message, name)) if message.HasField(name) else None
+        for name, _, decode in self.repeated:
+            named[name] = tuple([decode(part) for part in getattr(message, name)])
+        return self.core(**named)
+
+
+def _converters(hint: Any, pb2: Any) -> tuple[Convert, Convert]:
+    if isinstance(hint, type) and issubclass(hint, StrEnum):
+        enum = _EnumCodec(hint, pb2)
+        return enum.encode, enum.decode
+    if is_dataclass(hint):
+        message = _MessageCodec(typing.cast(type, hint), pb2)
+        return message.encode, message.decode
+    return _same, _same
+
+
+class _OneOf:
+    """The closed set of events, or commands, of a stream: the oneof is the only discriminator."""
+
+    def __init__(self, union: Any, pb2: Any) -> None:
+        members = typing.get_args(union)
+        self.by_type = {member: (snake_case(member.__name__), _MessageCodec(member, pb2)) for member in members}
+        self.by_field = dict(self.by_type.values())
+
+    def encode(self, value: Any) -> tuple[str, Message]:
+        name, codec = self.by_type[type(value)]
+        return name, codec.encode(value)
+
+    def decode(self, message: Any, oneof: str) -> Any:
+        name = message.WhichOneof(oneof)
+        if name not in self.by_field:
+            raise Unreadable(f"no {oneof} that this version knows")
+        return self.by_field[name].decode(getattr(message, name))
+
+
+class Contract:
+    """What one stream's bytes mean: its records, and its commands where it takes any."""
+
+    def __init__(self, module: Any, pb2: Any) -> None:
+        name = module.__name__.rsplit(".", 1)[-1].capitalize()
+        self._pb2 = pb2
+        self._record: Any = getattr(pb2, f"{name}Record")
+        self._events = _OneOf(module.Event, pb2)
+        self.event_types: tuple[type, ...] = tuple(self._events.by_type)
+        self._command: Any = getattr(pb2, f"{name}Command", None)
+        self._commands = _OneOf(module.Command, pb2) if self._command is not None else None
+        self.command_types: tuple[type, ...] = tuple(self._commands.by_type) if self._commands is not None else ()
+
+    def encode_record(self, record: Record) -> bytes:
+        """The bytes of a record as the log stores them."""
+        name, event = self._events.encode(record.event)
+        cause = record.cause
+        message = self._record(
+            sequence=record.sequence,
+            previous_hash=record.previous_hash,
+            recorded_at_ms=record.recorded_at_ms,
+            command_id=record.command_id,
+            actor=record.actor,
+            cause=self._pb2.Cause(topic=cause.topic, partition=cause.partition, offset=cause.offset),
+            index=record.index,
+            count=record.count,
+            request_hash=record.request_hash,
+            **{name: event},
+        )
+        return typing.cast(bytes, message.SerializeToString(deterministic=True))
+
+    def decode_record(self, stored: bytes) -> Record:
+        """A record from its stored bytes. Raises Unreadable."""
+        message = self._parse(self._record, stored)
+        cause = message.cause
+        return Record(
+            message.sequence,
+            message.previous_hash,
+            message.recorded_at_ms,
+            message.command_id,
+            message.actor,
+            Cause(cause.topic, cause.partition, cause.offset),
+            message.index,
+            message.count,
+            message.request_hash,
+            self._events.decode(message, "event"),
+        )
+
+    def encode_command(self, asked: Asked) -> bytes:
+        """The bytes of a command as its topic carries them."""
+        if self._commands is None:
+            raise TypeError("this stream takes no commands")
+        name, command = self._commands.encode(asked.command)
+        message = self._command(
+            command_id=asked.command_id, actor=asked.actor, request_hash=asked.request_hash, **{name: command}
+        )
+        return typing.cast(bytes, message.SerializeToString(deterministic=True))
+
+    def decode_command(self, sent: bytes) -> Asked:
+        """A command from the bytes of its topic. Raises Unreadable."""
+        if self._commands is None:
+            raise TypeError("this stream takes no commands")
+        message = self._parse(self._command, sent)
+        if not message.command_id:
+            raise Unreadable("a command without an id")
+        return Asked(
+            message.command_id, message.actor, message.request_hash, self._commands.decode(message, "command")
+        )
+
+    def _parse(self, kind: Any, stored: bytes) -> Any:
+        try:
+            return kind.FromString(stored)
+        except DecodeError as error:
+            raise Unreadable(f"not a {kind.DESCRIPTOR.full_name}: {error}") from None
+
+
+CONTRACTS: dict[str, Contract] = {
+    "rounds": Contract(rounds, rounds_pb2),
+    "wagers": Contract(wagers, wagers_pb2),
+    "jackpots": Contract(jackpots, jackpots_pb2),
+    "accounts": Contract(accounts, accounts_pb2),
+}
+"""By the name of the stream."""
