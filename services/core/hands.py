@@ -1,6 +1,7 @@
 """Which hands of a paytable some cards make: two, three, five, or the best five of six."""
 
 from collections.abc import Sequence
+from functools import cache
 
 import eval7
 
@@ -45,10 +46,9 @@ def met(cards: Sequence[Card], *, ace_low_straight: bool = False) -> frozenset[H
         case 3:
             return _three(cards, ace_low_straight)
         case 5:
-            value = _evaluate(cards)
-            return _five(value) | _lo_ball(value)
+            return _five(_evaluate(cards) >> _FIRST_SHIFT, lo_ball=True)
         case 6:
-            return _five(_evaluate(cards))
+            return _five(_evaluate(cards) >> _FIRST_SHIFT, lo_ball=False)
         case count:
             raise ValueError(f"No paytable is for {count} cards.")
 
@@ -73,8 +73,9 @@ def ace_king_or_better(cards: Sequence[Card]) -> bool:
 
 
 def _check(cards: Sequence[Card]) -> None:
-    for card in cards:
-        parse(card)
+    if not _EVAL7.keys() >= set(cards):
+        for card in cards:
+            parse(card)
     if not distinct(cards):
         raise ValueError("A card occurs twice.")
 
@@ -83,16 +84,17 @@ def _evaluate(cards: Sequence[Card]) -> int:
     return int(eval7.evaluate([_EVAL7[card] for card in cards]))
 
 
-def _first_rank(value: int) -> int:
-    return ((value >> _FIRST_SHIFT) & _RANK_MASK) + _DEUCE
-
-
-def _five(value: int) -> frozenset[HandName]:
-    hand = _CLASSES[value >> _CLASS_SHIFT]
-    rank = _first_rank(value)
+@cache
+def _five(leading: int, *, lo_ball: bool) -> frozenset[HandName]:
+    """The names that a class and its first rank have; there are few of them, so each is made once."""
+    hand = _CLASSES[leading >> (_CLASS_SHIFT - _FIRST_SHIFT)]
+    rank = (leading & _RANK_MASK) + _DEUCE
     names = {"any"}
     if hand is not None:
         names.add(hand)
+    elif lo_ball:
+        # Seven high is the lowest hand there is without a pair or a straight, and the first of the tuple.
+        names.update(LO_BALL_HANDS[rank - 7 : rank - 6])
     if hand == "straight_flush" and rank == _ACE:
         names.add("royal_flush")
     if hand == "pair":
@@ -103,14 +105,6 @@ def _five(value: int) -> frozenset[HandName]:
         if 6 <= rank <= _TEN:
             names.add("pair_of_6s_to_10s")
     return frozenset(names)
-
-
-def _lo_ball(value: int) -> frozenset[HandName]:
-    if _CLASSES[value >> _CLASS_SHIFT] is not None:
-        return frozenset()
-    # Seven high is the lowest hand there is without a pair or a straight, and the first of the tuple.
-    place = _first_rank(value) - 7
-    return frozenset(LO_BALL_HANDS[place : place + 1])
 
 
 def _three(cards: Sequence[Card], ace_low_straight: bool) -> frozenset[HandName]:

@@ -55,8 +55,8 @@ class _Loader(yaml.SafeLoader):
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
-            alias: yaml.Event = self.peek_event()  # type: ignore[no-untyped-call]
-            raise yaml.MarkedYAMLError(problem="An alias is not read here", problem_mark=alias.start_mark)
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.MarkedYAMLError(problem="An alias is not read here", problem_mark=mark)
         return super().compose_node(parent, index)
 
     def construct_yaml_timestamp(self, node: yaml.ScalarNode) -> date:
