@@ -1,13 +1,33 @@
 """Wagers: what each came to, by which odds, from which source. Settled from the round log alone."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import assert_never
 
+from services.core import accounts, jackpots, rounds
+from services.core.asking import Asking, Following
+from services.core.games.game import FIVE_CARD_HAND_BONUS, PROGRESSIVE
 from services.core.money import Cents
 from services.core.names import (
-    AccountId, ClaimId, GameName, HandName, On, PlayerId, ProgressiveId, Result, RoundId, RulesId, Seat, Source, WagerName,
+    AccountId,
+    ClaimId,
+    GameName,
+    HandName,
+    On,
+    PlayerId,
+    ProgressiveId,
+    Result,
+    RoundId,
+    RulesId,
+    Seat,
+    Source,
+    TableId,
+    WagerName,
 )
+from services.core.rounds.settlement import Settled, envy_hand, lost, returned, settle_hand
+from services.core.rounds.table import Round, Seated, Table, Wager, game_of, live_main, live_optional, street_due
 
-# There are no commands: the input is the round log.
+# There are no commands: the input is the round log, and what is known is the fold of it by `rounds.evolve`.
 
 # Events -----------------------------------------------------------------------------------------------
 
@@ -70,7 +90,8 @@ class WagerSettled:
 
     `won_cents` is what is added and `returned_cents` the stake given back; `won_cents` is None for a
     share of a meter, whose amount is in its claim. `hand` is the line met. `hold_id` and `account_id`
-    are those of a stake from a game account, empty otherwise.
+    are those of a stake from a game account, empty otherwise; a stake that was posted before a void returns it has no
+    `hold_id` any more.
     """
 
     round_id: RoundId
@@ -118,3 +139,240 @@ Event = (
     RoundStarted | HoldRequested | HoldReturned | ContributionDue | ContributionReversed | WagerSettled | EnvyBonusWon
     | RoundFinished
 )
+
+# Decisions --------------------------------------------------------------------------------------------
+
+
+def decide(table: rounds.State, event: rounds.Event, asking: Asking) -> tuple[Event, ...]:
+    """What an event of the round log means for the wagers. `table` is the fold of the log before the event.
+
+    `asking` has the table as key and the actor of the round record. Raises RulesMissing where the round's
+    submission is not held.
+    """
+    match event:
+        case rounds.RoundOpened(round_id, rules):
+            assert table.game is not None, "a round was opened at a closed table"
+            return (RoundStarted(round_id, table.game, rules),)
+        case rounds.WagerRequested():
+            return (_hold_requested(table, event, asking),)
+        case rounds.WagerWithdrawn() | rounds.WagerDeclined():
+            return _hold_returned(table, event, asking)
+        case rounds.BettingClosed(_, lit):
+            return _contribution(table, lit)
+        case rounds.HandFolded(_, seat):
+            return _folded(table, seat, asking)
+        case rounds.HandShown():
+            return _shown(table, event, asking)
+        case rounds.WagersForfeited(_, seat):
+            return _forfeited(table, seat, asking)
+        case rounds.RoundVoided():
+            return _voided(table, event, asking)
+        case rounds.RoundClosed(round_id):
+            return (RoundFinished(round_id, void=False),)
+        case (
+            rounds.TableOpened() | rounds.TableClosed() | rounds.WagerPlaced() | rounds.WagerConfirmed()
+            | rounds.HandsDealt() | rounds.StubCounted() | rounds.BetPlaced() | rounds.CommunityCardRevealed()
+            | rounds.DealerHandRevealed() | rounds.MagicCardDrawn() | rounds.LuckyPositionDrawn()
+            | rounds.SixCardBonusRevealed() | rounds.AllSixCardRevealed() | rounds.PayoutAwaited()
+            | rounds.PayoutValidated() | rounds.PayoutDocumented() | rounds.Refused()
+        ):
+            return ()
+        case _:
+            assert_never(event)
+
+
+def _round(table: Table) -> Round:
+    assert table.round is not None, "something happened in a round before the first"
+    return table.round
+
+
+def _hold_id(table_id: str, request_sequence: int) -> str:
+    return f"{table_id}/{request_sequence}"
+
+
+def _hold_requested(table: Table, event: rounds.WagerRequested, asking: Asking) -> HoldRequested:
+    # The request is named by the sequence of its own record, the next after those folded so far.
+    sequence = table.sequence + 1
+    return HoldRequested(
+        event.round_id, event.seat, event.wager, _hold_id(asking.key, sequence), event.amount_cents, event.player_id,
+        event.account_id, sequence,
+    )
+
+
+def _hold_returned(
+    table: Table, event: rounds.WagerWithdrawn | rounds.WagerDeclined, asking: Asking
+) -> tuple[Event, ...]:
+    wager = _round(table).seated(event.seat).wager(event.wager, event.hand)
+    return () if wager is None else _holds_returned(event.round_id, event.seat, (wager,), asking)
+
+
+def _holds_returned(round_id: RoundId, seat: Seat, wagers: Iterable[Wager], asking: Asking) -> tuple[Event, ...]:
+    return tuple(
+        HoldReturned(round_id, seat, wager.wager, _hold_id(asking.key, wager.request_sequence), wager.account_id)
+        for wager in wagers
+        if wager.request_sequence is not None and wager.account_id is not None
+    )
+
+
+def _contribution(table: Table, lit: tuple[Seat, ...]) -> tuple[Event, ...]:
+    if not lit or table.progressive_id is None:
+        return ()
+    round_ = _round(table)
+    accepted = [wager for seat in lit if (wager := round_.seated(seat).wager(PROGRESSIVE)) is not None]
+    wager_cents = sum(wager.amount_cents for wager in accepted)
+    return (ContributionDue(round_.round_id, table.progressive_id, wager_cents, len(accepted)),)
+
+
+def _folded(table: Table, seat: Seat, asking: Asking) -> tuple[Event, ...]:
+    """A fold collects the main wagers at once, and the optional wagers that do not outlive it. 655a.11(b),(d),(f)"""
+    round_ = _round(table)
+    seated = round_.seated(seat)
+    street = street_due(round_)
+    assert street is not None, "a seat folded when no decision was due"
+    optional = (wager for kind, wager in live_optional(round_, seated) if not kind.outlives_fold)
+    collected = (*live_main(round_, seated), *optional)
+    return _rows(table, seated, (lost(wager, street.decide_section) for wager in collected), asking)
+
+
+def _shown(table: Table, event: rounds.HandShown, asking: Asking) -> tuple[Event, ...]:
+    """The seat is settled, the Envy Bonus behind its progressive wager. 655a.11(h),(i)"""
+    round_ = _round(table)
+    seated = round_.seated(event.seat)
+    rules = asking.book.by_sha256(round_.rules_sha256)
+    rows = settle_hand(round_, seated, event.cards, rules)
+    # Envy comes right after the progressive wager, or where it would stand.
+    before = [row for row in rows if row.wager in (*game_of(round_).main, PROGRESSIVE)]
+    envy = envy_hand(round_, seated, event.cards, rules)
+    after = rows[len(before):]
+    return (
+        *_rows(table, seated, before, asking),
+        *(() if envy is None else _envy(table, seated, *envy)),
+        *_rows(table, seated, after, asking),
+    )
+
+
+def _envy(table: Table, holder: Seated, hand: HandName, amount_cents: Cents) -> tuple[Event, ...]:
+    """For every other lit seat: none for the holder's own seats, none for a forfeited progressive wager."""
+    round_ = _round(table)
+    section = game_of(round_).sections.envy
+    recipients = tuple(
+        each.seat for each in round_.seats
+        if each.seat in round_.lit and each.seat != holder.seat and not each.forfeited
+        and (holder.player_id is None or each.player_id != holder.player_id)
+    )
+    if not recipients or table.progressive_id is None or section is None:
+        return ()
+    return (EnvyBonusWon(
+        round_.round_id, table.progressive_id, holder.seat, recipients, hand, amount_cents, section
+    ),)
+
+
+def _forfeited(table: Table, seat: Seat, asking: Asking) -> tuple[Event, ...]:
+    """Every wager of the seat that is not settled yet is lost. 655a.11(a)(3)"""
+    round_ = _round(table)
+    seated = round_.seated(seat)
+    section = game_of(round_).sections.forfeit or ""
+    collected = (*live_main(round_, seated), *(wager for _, wager in live_optional(round_, seated)))
+    return _rows(table, seated, (lost(wager, section) for wager in collected), asking)
+
+
+def _voided(table: Table, event: rounds.RoundVoided, asking: Asking) -> tuple[Event, ...]:
+    """Every wager goes back, whatever it had come to; counterclockwise, as settlement goes."""
+    round_ = _round(table)
+    game = game_of(round_)
+    section = event.section or game.sections.irregularity
+    order = (*game.main, *(kind.wager for kind in game.optional))
+    events: list[Event] = []
+    for seated in reversed(round_.seats):
+        stakes = sorted((each for each in seated.wagers if each.stands), key=lambda each: order.index(each.wager))
+        events += _rows(table, seated, (returned(wager, section) for wager in stakes), asking)
+        requested = (each for each in seated.wagers if each.holds_place and not each.stands)
+        events += _holds_returned(round_.round_id, seated.seat, requested, asking)
+    if round_.lit and table.progressive_id is not None:
+        events.append(ContributionReversed(round_.round_id, table.progressive_id))
+    return (*events, RoundFinished(round_.round_id, void=True))
+
+
+def _rows(table: Table, seated: Seated, settled: Iterable[Settled], asking: Asking) -> tuple[WagerSettled, ...]:
+    return tuple(_row(table, seated, row, asking) for row in settled)
+
+
+def _row(table: Table, seated: Seated, row: Settled, asking: Asking) -> WagerSettled:
+    # The Magic Card and the lucky position are paid to the account that the bonus was staked from.
+    staked = seated.wager(row.wager, row.on) or seated.wager(FIVE_CARD_HAND_BONUS, row.on)
+    account_id = staked.account_id if staked is not None else None
+    hold_id = None
+    # A forfeited stake was posted: when a void gives it back, there is no hold to release any more.
+    posted = seated.forfeited and row.result is Result.RETURNED
+    if row.stake_cents and staked is not None and staked.request_sequence is not None and not posted:
+        hold_id = _hold_id(asking.key, staked.request_sequence)
+    linked = row.wager == PROGRESSIVE or row.claim_id is not None
+    return WagerSettled(
+        round_id=_round(table).round_id, seat=seated.seat, wager=row.wager, on=row.on,
+        hand=None if row.line is None else row.line.hand, stake_cents=row.stake_cents, result=row.result,
+        odds=None if row.line is None else row.line.odds.text, won_cents=row.won_cents,
+        returned_cents=row.returned_cents, source=row.source, claim_id=row.claim_id, section=row.section,
+        player_id=seated.player_id, account_id=account_id, hold_id=hold_id,
+        progressive_id=table.progressive_id if linked else None, entered_by=asking.actor,
+    )
+
+
+# What follows -------------------------------------------------------------------------------------------
+
+
+def following(table_id: TableId, event: Event) -> tuple[Following, ...]:
+    """The commands to `accounts` and `jackpots` that follow from a wagers record of a table."""
+    match event:
+        case HoldRequested():
+            hold = accounts.PlaceHold(
+                event.hold_id, event.amount_cents, event.player_id, table_id, event.round_id, event.request_sequence
+            )
+            return (Following("accounts", event.account_id, hold),)
+        case HoldReturned():
+            return (Following("accounts", event.account_id, accounts.ReleaseHold(event.hold_id)),)
+        case ContributionDue():
+            contribute = jackpots.Contribute(table_id, event.round_id, event.wager_cents, event.wagers)
+            return (Following("jackpots", event.progressive_id, contribute),)
+        case ContributionReversed():
+            reverse = jackpots.ReverseContribution(table_id, event.round_id)
+            return (Following("jackpots", event.progressive_id, reverse),)
+        case WagerSettled():
+            return (*_stake_of(event), *_payout_of(table_id, event))
+        case EnvyBonusWon():
+            award = jackpots.AwardEnvy(
+                table_id, event.round_id, event.holder_seat, event.recipient_seats, event.hand, event.amount_cents
+            )
+            return (Following("jackpots", event.progressive_id, award),)
+        case RoundStarted() | RoundFinished():
+            return ()
+        case _:
+            assert_never(event)
+
+
+def _stake_of(event: WagerSettled) -> tuple[Following, ...]:
+    """A stake from a game account leaves it, unless it goes back."""
+    if event.hold_id is None or event.account_id is None:
+        return ()
+    goes_back = event.returned_cents == event.stake_cents
+    command = accounts.ReleaseHold(event.hold_id) if goes_back else accounts.PostHold(event.hold_id)
+    return (Following("accounts", event.account_id, command),)
+
+
+def _payout_of(table_id: TableId, event: WagerSettled) -> tuple[Following, ...]:
+    if event.claim_id is not None:
+        return (_claim(table_id, event.claim_id, event),)
+    posted_and_returned = event.result is Result.RETURNED and event.hold_id is None
+    amount_cents = event.returned_cents if posted_and_returned else event.won_cents
+    if event.account_id is None or not amount_cents or not (posted_and_returned or event.source is Source.GAME_ACCOUNT):
+        return ()
+    credit = accounts.CreditWinnings(amount_cents, event.round_id, event.seat, event.wager)
+    return (Following("accounts", event.account_id, credit),)
+
+
+def _claim(table_id: TableId, claim_id: ClaimId, event: WagerSettled) -> Following:
+    assert event.hand is not None and event.odds is not None and event.source is not None, "a claim is of a win"
+    assert event.progressive_id is not None, "a table whose payouts wait for a floorperson is linked to a progressive"
+    return Following("jackpots", event.progressive_id, jackpots.ClaimPayout(
+        claim_id, table_id, event.round_id, event.seat, event.wager, event.on, event.hand, event.odds,
+        event.won_cents, event.source, event.player_id, event.account_id, event.entered_by,
+    ))

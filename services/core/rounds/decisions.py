@@ -1,0 +1,265 @@
+"""What a table decides on each command: events, or a refusal."""
+
+from typing import assert_never
+
+from services.core.asking import Asking
+from services.core.games import GAMES
+from services.core.games.game import FIVE_CARD_HAND_BONUS, Area, Game
+from services.core.refusal import Refused
+from services.core.rounds import betting, play
+from services.core.rounds.checks import cards_are_fresh, listed, round_in_progress, rules_of, seat_exists
+from services.core.rounds.commands import (
+    Bet,
+    CloseBetting,
+    CloseRound,
+    CloseTable,
+    Command,
+    ConfirmWager,
+    CountStub,
+    DealHands,
+    DeclineWager,
+    DrawLuckyPosition,
+    DrawMagicCard,
+    Fold,
+    ForfeitWagers,
+    OpenRound,
+    OpenTable,
+    PlaceWager,
+    ReleasePayout,
+    RevealAllSixCard,
+    RevealCommunityCard,
+    RevealDealerHand,
+    RevealSixCardBonus,
+    ShowHand,
+    VoidRound,
+    WithdrawWager,
+)
+from services.core.rounds.events import (
+    Event,
+    HandShown,
+    PayoutAwaited,
+    PayoutDocumented,
+    PayoutValidated,
+    RoundClosed,
+    RoundOpened,
+    RoundVoided,
+    TableClosed,
+    TableOpened,
+)
+from services.core.rounds.settlement import pays_lucky_position, pays_magic_card, settle_hand
+from services.core.rounds.table import (
+    Phase,
+    Round,
+    Seated,
+    State,
+    Table,
+    game_of,
+    has_live,
+    live_optional,
+    next_to_show,
+    undecided,
+)
+from services.core.rules import Submission
+
+
+def decide(state: State, command: Command, asking: Asking) -> tuple[Event, ...]:
+    """The events that follow from a command; none where it changes nothing.
+
+    Raises Refused where the rules do not allow it, RulesMissing where the round's submission is not held.
+    """
+    match command:
+        case OpenTable():
+            return _open_table(state, command, asking)
+        case OpenRound():
+            return _open_round(state, asking)
+        case PlaceWager():
+            return betting.place(state, command, asking)
+        case WithdrawWager():
+            return betting.withdraw(state, command)
+        case CloseBetting():
+            return betting.close(state)
+        case ConfirmWager() | DeclineWager():
+            return betting.answer(state, command)
+        case DealHands(dealer_card):
+            return play.deal(state, dealer_card)
+        case CountStub():
+            return play.count_stub(state, command)
+        case Bet():
+            return play.bet(state, command, asking)
+        case Fold():
+            return play.fold(state, command)
+        case RevealCommunityCard(card):
+            return play.reveal_community(state, card)
+        case RevealDealerHand(cards):
+            return play.reveal_dealer(state, cards)
+        case DrawMagicCard(card):
+            return play.draw_magic_card(state, card, asking)
+        case DrawLuckyPosition(position):
+            return play.draw_lucky_position(state, position, asking)
+        case RevealSixCardBonus(cards):
+            return play.reveal_extra(state, Area.SIX_CARD_BONUS, cards)
+        case RevealAllSixCard(card):
+            return play.reveal_extra(state, Area.ALL_SIX, (card,))
+        case ForfeitWagers():
+            return play.forfeit(state, command)
+        case ShowHand():
+            return _show_hand(state, command, asking)
+        case ReleasePayout():
+            return _release(state, command)
+        case VoidRound(reason):
+            return _void(state, reason)
+        case CloseRound():
+            return _close_round(state)
+        case CloseTable():
+            return _close_table(state)
+        case _:
+            assert_never(command)
+
+
+def _open_table(state: Table, command: OpenTable, asking: Asking) -> tuple[Event, ...]:
+    if state.game is not None:
+        raise Refused("This table is open already: close it first to open it under other rules.")
+    if command.game not in GAMES:
+        raise Refused(f"No table deals '{command.game}' here: choose one of {', '.join(GAMES)}.")
+    rules = asking.book.in_force(command.rules, asking.at_ms)
+    if rules is None or rules.game != command.game:
+        title = GAMES[command.game].title
+        raise Refused(f"No submission '{command.rules}' for {title} is in force: name one that is.")
+    if not 1 <= command.seats <= rules.seats:
+        raise Refused(f"A table cannot have {command.seats} seats under {rules.id}: it has 1 to {rules.seats}.")
+    if rules.needs_progressive:
+        if command.progressive_id is None:
+            raise Refused(f"{rules.id} offers wagers on a progressive: name the progressive of this table.")
+        if command.progressive_rules != rules.id:
+            raise Refused(
+                f"The progressive {command.progressive_id} is not open under {rules.id}: "
+                "open it first, or name another."
+            )
+    return (TableOpened(command.game, command.seats, rules.id, command.progressive_id),)
+
+
+def _open_round(state: Table, asking: Asking) -> tuple[Event, ...]:
+    if state.game is None or state.rules is None:
+        raise Refused("This table is closed: open it first.")
+    if state.round is not None and not state.round.over:
+        raise Refused(f"The round {state.round.round_id} is not over: close it or void it first.")
+    rules = asking.book.in_force(state.rules, asking.at_ms)
+    if rules is None or rules.game != state.game:
+        raise Refused(
+            f"The submission {state.rules} is not in force any more: close the table and open it under another."
+        )
+    every = rules.stub_count.every_rounds
+    if not rules.stub_count.counting_shuffler and state.rounds_uncounted >= every:
+        raise Refused(
+            f"{state.rounds_uncounted} rounds were dealt without a right count of the stub, "
+            f"which is due every {every}: close the table and open it with an inspected deck.",
+            GAMES[state.game].sections.count_stub,
+        )
+    return (RoundOpened(f"{asking.key}-{state.rounds_opened + 1}", rules.id, rules.sha256),)
+
+
+def _show_hand(state: Table, command: ShowHand, asking: Asking) -> tuple[Event, ...]:
+    """The seat's hand, and the payouts for which the round must wait. 655a.11(h),(i)"""
+    round_ = round_in_progress(state)
+    seat_exists(state, command.seat)
+    game = game_of(round_)
+    section = game.sections.show
+    _settling(round_, section)
+    turn = next_to_show(round_)
+    if turn is None:
+        raise Refused("Every wager is settled: close the round.", section)
+    if turn != command.seat:
+        raise Refused(
+            f"Seat {turn} is settled before anyone else: settlement goes counterclockwise over the seats with a wager.",
+            section,
+        )
+    seated = round_.seated(command.seat)
+    rules = rules_of(round_, asking)
+    _drawn_and_revealed(round_, seated, game, rules)
+    if len(command.cards) != game.own_cards:
+        raise Refused(f"A hand of {game.title} has {game.own_cards} cards, not {len(command.cards)}.", section)
+    cards_are_fresh(round_, command.cards, section)
+    awaited = tuple(
+        PayoutAwaited(round_.round_id, row.claim_id, row.needs_documents)
+        for row in settle_hand(round_, seated, command.cards, rules)
+        if row.claim_id is not None
+    )
+    return (HandShown(round_.round_id, command.seat, command.cards), *awaited)
+
+
+def _settling(round_: Round, section: str) -> None:
+    if round_.phase is Phase.SETTLING:
+        return
+    if round_.phase in (Phase.BETTING, Phase.DEALING):
+        raise Refused("The hands are not dealt: they are shown after all decisions.", section)
+    due = undecided(round_)
+    if due:
+        raise Refused(f"Hands stay down: {listed(due)} must bet or fold first.", section)
+    raise Refused("Hands stay down until all the cards on the layout are face up.", section)
+
+
+def _drawn_and_revealed(round_: Round, seated: Seated, game: Game, rules: Submission) -> None:
+    """Refused while a draw or extra card that the seat's wagers look at is not there."""
+    if has_live(round_, seated, FIVE_CARD_HAND_BONUS):
+        if pays_magic_card(rules) and round_.magic_card is None:
+            raise Refused(
+                f"Seat {seated.seat} has a five card hand bonus: draw the Magic Card first.", game.sections.extras
+            )
+        if pays_lucky_position(rules) and round_.lucky_position is None:
+            raise Refused(
+                f"Seat {seated.seat} has a five card hand bonus: draw the lucky position first.", game.sections.extras
+            )
+    for kind, _ in live_optional(round_, seated):
+        if kind.extra_area is not None and not round_.extra(kind.extra_area):
+            name = kind.wager.replace("_", " ")
+            raise Refused(f"Seat {seated.seat} has a wager on '{name}': turn over its cards first.", kind.won_section)
+
+
+def _release(state: Table, command: ReleasePayout) -> tuple[Event, ...]:
+    """What `jackpots` says of an awaited payout; nothing where it is not awaited, or was said before."""
+    if state.round is None or state.round.over:
+        return ()
+    round_ = state.round
+    awaited = next((each for each in round_.awaited if each.claim_id == command.claim_id), None)
+    if awaited is None:
+        return ()
+    if command.documented:
+        return () if awaited.documented else (PayoutDocumented(round_.round_id, command.claim_id),)
+    return () if awaited.validated else (PayoutValidated(round_.round_id, command.claim_id),)
+
+
+def _void(state: Table, reason: str) -> tuple[Event, ...]:
+    round_ = round_in_progress(state)
+    if round_.hand_shown:
+        raise Refused("A hand is shown and settled already: the round cannot be void any more.")
+    return (RoundVoided(round_.round_id, reason, None, deck_removed=False),)
+
+
+def _close_round(state: Table) -> tuple[Event, ...]:
+    """Every wager is settled, every payout released. 655a.11(j)"""
+    round_ = round_in_progress(state)
+    game = game_of(round_)
+    section = game.sections.close
+    if round_.phase is Phase.BETTING:
+        if any(seated.ante is not None for seated in round_.seats):
+            raise Refused("Wagers are on the layout: play the round to its end, or void it.", section)
+        return (RoundClosed(round_.round_id),)
+    turn = next_to_show(round_)
+    if turn is not None:
+        raise Refused(f"Seat {turn} still has a wager: every wager is settled before the round is closed.", section)
+    for awaited in round_.awaited:
+        if not awaited.validated:
+            raise Refused(f"A floorperson must validate the payout {awaited.claim_id} first.", section)
+        if not awaited.released:
+            raise Refused(
+                f"The cards stay until the documentation of the payout {awaited.claim_id} is complete.", section
+            )
+    return (RoundClosed(round_.round_id),)
+
+
+def _close_table(state: Table) -> tuple[Event, ...]:
+    if state.game is None:
+        raise Refused("This table is closed already.")
+    if state.round is not None and not state.round.over:
+        raise Refused(f"The round {state.round.round_id} is not over: close it or void it first.")
+    return (TableClosed(),)

@@ -1,0 +1,215 @@
+"""What each event makes of a table."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import assert_never
+
+from services.core.games.game import ANTE, PROGRESSIVE
+from services.core.names import ClaimId, On, Seat, WagerName
+from services.core.rounds.events import (
+    AllSixCardRevealed,
+    BetPlaced,
+    BettingClosed,
+    CommunityCardRevealed,
+    DealerHandRevealed,
+    Event,
+    HandFolded,
+    HandsDealt,
+    HandShown,
+    LuckyPositionDrawn,
+    MagicCardDrawn,
+    PayoutAwaited,
+    PayoutDocumented,
+    PayoutValidated,
+    Refused,
+    RoundClosed,
+    RoundOpened,
+    RoundVoided,
+    SixCardBonusRevealed,
+    StubCounted,
+    TableClosed,
+    TableOpened,
+    WagerConfirmed,
+    WagerDeclined,
+    WagerPlaced,
+    WagerRequested,
+    WagersForfeited,
+    WagerWithdrawn,
+)
+from services.core.rounds.table import (
+    Awaited,
+    Phase,
+    Round,
+    Seated,
+    Standing,
+    State,
+    Table,
+    Wager,
+    needs_more_cards,
+    undecided,
+)
+
+
+def evolve(state: State, event: Event) -> State:
+    """The table after an event. Every event is one record, so each moves the sequence by one."""
+    return replace(_evolve_table(state, event), sequence=state.sequence + 1)
+
+
+def _evolve_table(state: Table, event: Event) -> Table:
+    match event:
+        case Refused():
+            return state
+        case TableOpened(game, seats, rules, progressive_id):
+            return replace(
+                state, game=game, seats=seats, rules=rules, progressive_id=progressive_id, rounds_uncounted=0
+            )
+        case TableClosed():
+            return replace(state, game=None, seats=0, rules=None, progressive_id=None)
+        case RoundOpened(round_id, rules, rules_sha256):
+            assert state.game is not None, "a round was opened at a closed table"
+            opened = Round(round_id, state.game, rules, rules_sha256)
+            return replace(state, rounds_opened=state.rounds_opened + 1, round=opened)
+        case _:
+            assert state.round is not None, "something happened in a round before the first"
+            return replace(
+                state,
+                round=_advanced(_evolve_round(state.round, event, state.sequence + 1)),
+                rounds_uncounted=_uncounted(state.rounds_uncounted, event),
+            )
+
+
+RoundEvent = (
+    WagerRequested | WagerPlaced | WagerConfirmed | WagerDeclined | WagerWithdrawn | BettingClosed | HandsDealt
+    | StubCounted | BetPlaced | HandFolded | CommunityCardRevealed | DealerHandRevealed | MagicCardDrawn
+    | LuckyPositionDrawn | SixCardBonusRevealed | AllSixCardRevealed | HandShown | PayoutAwaited | PayoutValidated
+    | PayoutDocumented | WagersForfeited | RoundVoided | RoundClosed
+)
+
+
+def _uncounted(rounds: int, event: RoundEvent) -> int:
+    match event:
+        case HandsDealt():
+            return rounds + 1
+        case StubCounted(cards=cards, expected_cards=expected) if cards == expected:
+            return 0
+        case RoundVoided(deck_removed=True):
+            return 0
+        case _:
+            return rounds
+
+
+def _evolve_round(round_: Round, event: RoundEvent, sequence: int) -> Round:
+    match event:
+        case WagerRequested() | WagerPlaced() | WagerConfirmed() | WagerDeclined() | WagerWithdrawn() | BetPlaced():
+            return _with_wager(round_, event, sequence)
+        case BettingClosed(lit=lit):
+            lights = replace(round_, phase=Phase.DEALING, lit=lit)
+            for seat in lit:
+                lights = _standing(lights, seat, PROGRESSIVE, On.PLAYER, Standing.ACCEPTED)
+            return lights
+        case HandsDealt(stub_cards=stub_cards, dealer_card=dealer_card):
+            dealer = () if dealer_card is None else (dealer_card,)
+            return replace(round_, phase=Phase.DECIDING, stub_cards=stub_cards, dealer=dealer)
+        case StubCounted():
+            return replace(round_, stub_counted=True)
+        case HandFolded(seat=seat):
+            return _with_seat(round_, seat, lambda seated: replace(seated, folded=True))
+        case CommunityCardRevealed(card=card):
+            return replace(round_, community=(*round_.community, card))
+        case DealerHandRevealed(cards=cards):
+            return replace(round_, dealer=(*round_.dealer, *cards))
+        case MagicCardDrawn(card=card):
+            return replace(round_, magic_card=card)
+        case LuckyPositionDrawn(position=position):
+            return replace(round_, lucky_position=position)
+        case SixCardBonusRevealed(cards=cards):
+            return replace(round_, six_card_bonus=cards)
+        case AllSixCardRevealed(card=card):
+            return replace(round_, all_six=(card,))
+        case HandShown(seat=seat, cards=cards):
+            return _with_seat(round_, seat, lambda seated: replace(seated, cards=cards))
+        case PayoutAwaited(claim_id=claim_id, documents=documents):
+            return replace(round_, awaited=(*round_.awaited, Awaited(claim_id, documents)))
+        case PayoutValidated(claim_id=claim_id):
+            return _with_payout(round_, claim_id, lambda awaited: replace(awaited, validated=True))
+        case PayoutDocumented(claim_id=claim_id):
+            return _with_payout(round_, claim_id, lambda awaited: replace(awaited, documented=True))
+        case WagersForfeited(seat=seat):
+            return _with_seat(round_, seat, lambda seated: replace(seated, forfeited=True))
+        case RoundVoided():
+            return replace(round_, phase=Phase.VOID)
+        case RoundClosed():
+            return replace(round_, phase=Phase.CLOSED)
+        case _:
+            assert_never(event)
+
+
+WagerEvent = WagerRequested | WagerPlaced | WagerConfirmed | WagerDeclined | WagerWithdrawn | BetPlaced
+
+
+def _with_wager(round_: Round, event: WagerEvent, sequence: int) -> Round:
+    match event:
+        case WagerRequested():
+            wager = Wager(
+                event.wager, event.hand, event.amount_cents, Standing.REQUESTED, sequence, event.account_id
+            )
+            return _add(_bound(round_, event.seat, event.player_id), event.seat, wager)
+        case WagerPlaced():
+            wager = Wager(event.wager, event.hand, event.amount_cents, Standing.PLACED)
+            return _add(_bound(round_, event.seat, event.player_id), event.seat, wager)
+        case BetPlaced():
+            return _add(round_, event.seat, Wager(event.wager, On.PLAYER, event.amount_cents, Standing.PLACED))
+        case WagerConfirmed():
+            return _standing(round_, event.seat, event.wager, event.hand, Standing.PLACED)
+        case WagerDeclined():
+            return _standing(round_, event.seat, event.wager, event.hand, Standing.DECLINED)
+        case WagerWithdrawn():
+            withdrawn = _standing(round_, event.seat, event.wager, event.hand, Standing.WITHDRAWN)
+            if event.wager != ANTE:
+                return withdrawn
+            # Without an ante the seat is free again: the next player may be another.
+            return _with_seat(withdrawn, event.seat, lambda seated: replace(seated, player_id=None))
+        case _:
+            assert_never(event)
+
+
+def _with_seat(round_: Round, seat: Seat, change: Callable[[Seated], Seated]) -> Round:
+    others = tuple(each for each in round_.seats if each.seat != seat)
+    seats = sorted((*others, change(round_.seated(seat))), key=lambda each: each.seat)
+    return replace(round_, seats=tuple(seats))
+
+
+def _bound(round_: Round, seat: Seat, player_id: str | None) -> Round:
+    return _with_seat(round_, seat, lambda seated: replace(seated, player_id=player_id or seated.player_id))
+
+
+def _add(round_: Round, seat: Seat, wager: Wager) -> Round:
+    def added(seated: Seated) -> Seated:
+        # A declined or withdrawn wager of the same kind gives way to the new one.
+        others = tuple(each for each in seated.wagers if (each.wager, each.hand) != (wager.wager, wager.hand))
+        return replace(seated, wagers=(*others, wager))
+
+    return _with_seat(round_, seat, added)
+
+
+def _standing(round_: Round, seat: Seat, wager: WagerName, hand: On, standing: Standing) -> Round:
+    def changed(seated: Seated) -> Seated:
+        return replace(seated, wagers=tuple(
+            replace(each, standing=standing) if (each.wager, each.hand) == (wager, hand) else each
+            for each in seated.wagers
+        ))
+
+    return _with_seat(round_, seat, changed)
+
+
+def _with_payout(round_: Round, claim_id: ClaimId, change: Callable[[Awaited], Awaited]) -> Round:
+    return replace(round_, awaited=tuple(
+        change(each) if each.claim_id == claim_id else each for each in round_.awaited
+    ))
+
+
+def _advanced(round_: Round) -> Round:
+    """Settling begins by itself once nobody has a decision left and no card is waited for."""
+    if round_.phase is Phase.DECIDING and not undecided(round_) and not needs_more_cards(round_):
+        return replace(round_, phase=Phase.SETTLING)
+    return round_
