@@ -21,6 +21,7 @@ POCKET_HANDS: tuple[HandName, ...] = ("pair_of_aces", "ace_face_suited", "ace_fa
 LO_BALL_HANDS: tuple[HandName, ...] = ("seven_high", "eight_high", "nine_high", "ten_high", "jack_high")
 """From the best to the worst; no pair, no straight, no flush, the ace high."""
 
+_CARDS = frozenset(DECK)
 _EVAL7 = {card: eval7.Card(card) for card in DECK}
 # eval7 packs a class and up to five ranks (deuce 0 to ace 12) into one number: class << 24, then four bits a rank.
 _CLASSES: tuple[HandName | None, ...] = (
@@ -46,9 +47,9 @@ def met(cards: Sequence[Card], *, ace_low_straight: bool = False) -> frozenset[H
         case 3:
             return _three(cards, ace_low_straight)
         case 5:
-            return _five(_evaluate(cards) >> _FIRST_SHIFT, lo_ball=True)
+            return _five(_evaluate(cards) >> _FIRST_SHIFT, True)
         case 6:
-            return _five(_evaluate(cards) >> _FIRST_SHIFT, lo_ball=False)
+            return _five(_evaluate(cards) >> _FIRST_SHIFT, False)
         case count:
             raise ValueError(f"No paytable is for {count} cards.")
 
@@ -73,7 +74,7 @@ def ace_king_or_better(cards: Sequence[Card]) -> bool:
 
 
 def _check(cards: Sequence[Card]) -> None:
-    if not _EVAL7.keys() >= set(cards):
+    if not _CARDS.issuperset(cards):
         for card in cards:
             parse(card)
     if not distinct(cards):
@@ -81,11 +82,11 @@ def _check(cards: Sequence[Card]) -> None:
 
 
 def _evaluate(cards: Sequence[Card]) -> int:
-    return int(eval7.evaluate([_EVAL7[card] for card in cards]))
+    return int(eval7.evaluate(list(map(_EVAL7.__getitem__, cards))))
 
 
 @cache
-def _five(leading: int, *, lo_ball: bool) -> frozenset[HandName]:
+def _five(leading: int, lo_ball: bool) -> frozenset[HandName]:
     """The names that a class and its first rank have; there are few of them, so each is made once."""
     hand = _CLASSES[leading >> (_CLASS_SHIFT - _FIRST_SHIFT)]
     rank = (leading & _RANK_MASK) + _DEUCE

@@ -144,7 +144,7 @@ def test_of_two_hands_the_higher_is_stronger(higher: str, lower: str) -> None:
 
 
 def test_suits_are_equal() -> None:
-    assert strength("As Ks Qs Js 9s".split()) == strength("Ad Kd Qd Jd 9d".split())
+    assert strength(["As", "Ks", "Qs", "Js", "9s"]) == strength(["Ad", "Kd", "Qd", "Jd", "9d"])
 
 
 @pytest.mark.parametrize(
@@ -169,4 +169,4 @@ def test_cards_that_no_hand_can_be_are_refused(cards: str) -> None:
 
 def test_only_five_cards_are_compared() -> None:
     with pytest.raises(ValueError):
-        strength("As Kd Qc".split())
+        strength(["As", "Kd", "Qc"])

@@ -60,12 +60,12 @@ def test_the_first_line_that_is_met_pays(cards: str, odds: str | None) -> None:
 
 
 def test_a_royal_flush_meets_the_line_of_a_straight_flush_where_it_has_none_of_its_own() -> None:
-    line = first_met(table(("straight_flush", "50 to 1"), ("any", "1 to 1")), "As Ks Qs Js Ts".split())
+    line = first_met(table(("straight_flush", "50 to 1"), ("any", "1 to 1")), ["As", "Ks", "Qs", "Js", "Ts"])
     assert line is not None and line.hand == "straight_flush"
 
 
 def test_any_hand_meets_any() -> None:
-    line = first_met(table(("any", "1 to 1")), "7s 5d 4c 3h 2s".split())
+    line = first_met(table(("any", "1 to 1")), ["7s", "5d", "4c", "3h", "2s"])
     assert line is not None and line.hand == "any"
 
 
