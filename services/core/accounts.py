@@ -4,10 +4,14 @@ Available is the balance less what is held, and is never below zero. A hold is p
 requested at a table, posted (debited) when the seat is settled, or released. Winnings are credited.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Any, assert_never
 
+from services.core import refusal
+from services.core.asking import Asking, Following
 from services.core.money import Cents
 from services.core.names import AccountId, PlayerId, Text
+from services.core.rounds import ConfirmWager, DeclineWager
 
 # Commands of people -------------------------------------------------------------------------------
 
@@ -165,3 +169,185 @@ class Refused:
 Event = (
     AccountOpened | Deposited | Withdrawn | HoldPlaced | HoldDeclined | HoldPosted | HoldReleased | WinningsCredited | Refused
 )
+
+
+# State ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """An account; not open as long as `player_id` is None.
+
+    `holds` has the open holds with their cents; `references` the record in which each was used, for ever.
+    """
+
+    sequence: int = 0
+    player_id: PlayerId | None = None
+    balance_cents: Cents = 0
+    held_cents: Cents = 0
+    holds: dict[str, Cents] = field(default_factory=dict)
+    references: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def available_cents(self) -> Cents:
+        """What may be withdrawn or held."""
+        return self.balance_cents - self.held_cents
+
+
+INITIAL = State()
+
+# Decide -----------------------------------------------------------------------------------------------
+
+
+def decide(state: State, command: Command, asking: Asking) -> tuple[Event, ...]:
+    """What the command leads to; nothing where it was carried out before. Raises refusal.Refused."""
+    match command:
+        case OpenAccount(player_id):
+            if state.player_id is not None:
+                raise refusal.Refused(f"The account {asking.key} is open already. An account opens once; use it as it is.")
+            return (AccountOpened(player_id),)
+        case Deposit(amount_cents, reference):
+            _require_open(state, asking)
+            _require_positive(amount_cents)
+            _require_new(state, reference)
+            return (Deposited(amount_cents, reference),)
+        case Withdraw(amount_cents, reference):
+            _require_open(state, asking)
+            _require_positive(amount_cents)
+            _require_new(state, reference)
+            _require_available(state, amount_cents)
+            return (Withdrawn(amount_cents, reference),)
+        case PlaceHold():
+            return _place_hold(state, command, asking)
+        case PostHold(hold_id):
+            # An unknown hold was declined, or has ended: there is nothing to post.
+            return (HoldPosted(hold_id, state.holds[hold_id]),) if hold_id in state.holds else ()
+        case ReleaseHold(hold_id):
+            return (HoldReleased(hold_id, state.holds[hold_id]),) if hold_id in state.holds else ()
+        case CreditWinnings(amount_cents, round_id, seat, wager):
+            _require_open(state, asking)
+            _require_positive(amount_cents)
+            return (WinningsCredited(amount_cents, round_id, seat, wager),)
+        case _:
+            assert_never(command)
+
+
+def _place_hold(state: State, command: PlaceHold, asking: Asking) -> tuple[Event, ...]:
+    if command.hold_id in state.holds:
+        return ()
+    reason = _hold_declined(state, command, asking)
+    asked = (command.hold_id, command.amount_cents, command.table_id, command.round_id, command.request_sequence)
+    # A table waits for the answer, so what cannot be held is declined and never refused.
+    return (HoldPlaced(*asked),) if reason is None else (HoldDeclined(*asked, reason),)
+
+
+def _hold_declined(state: State, command: PlaceHold, asking: Asking) -> str | None:
+    if state.player_id is None:
+        return f"The account {asking.key} is not open. Open it, or wager without it."
+    if state.player_id != command.player_id:
+        return f"The account {asking.key} belongs to another player. A wager comes from the player's own account."
+    if command.amount_cents <= 0:
+        return "A wager of nothing cannot be held. Ask for the amount that the wager costs."
+    if command.amount_cents > state.available_cents:
+        return (
+            f"The account has {dollars(state.available_cents)} available and the wager costs"
+            f" {dollars(command.amount_cents)}. Deposit money first."
+        )
+    return None
+
+
+def _require_open(state: State, asking: Asking) -> None:
+    if state.player_id is None:
+        raise refusal.Refused(f"The account {asking.key} is not open. Open it for its player first.")
+
+
+def _require_positive(amount_cents: Cents) -> None:
+    if amount_cents <= 0:
+        raise refusal.Refused("An amount is more than nothing. Give it in whole cents, from 1.")
+
+
+def _require_new(state: State, reference: Text) -> None:
+    used = state.references.get(reference)
+    if used is not None:
+        raise refusal.Refused(
+            f"The reference {reference} was used in record {used} of this account, and serves once for ever."
+            " If this is new money, give a new reference; if not, it is entered already."
+        )
+
+
+def _require_available(state: State, amount_cents: Cents) -> None:
+    if amount_cents > state.available_cents:
+        held = f" ({dollars(state.held_cents)} more is held for wagers)" if state.held_cents else ""
+        raise refusal.Refused(
+            f"The account has {dollars(state.available_cents)} available{held} and {dollars(amount_cents)} was asked"
+            f" for. Take at most {dollars(state.available_cents)}."
+        )
+
+
+def dollars(amount_cents: Cents) -> str:
+    """An amount as people read it: $1,234.05."""
+    return f"${amount_cents // 100:,}.{amount_cents % 100:02}"
+
+
+# Evolve -----------------------------------------------------------------------------------------------
+
+
+def evolve(state: State, event: Event) -> State:
+    """The account after one more record, whichever it is: each counts one in `sequence`."""
+    sequence = state.sequence + 1
+    match event:
+        case AccountOpened(player_id):
+            return replace(state, sequence=sequence, player_id=player_id)
+        case Deposited(amount_cents, reference):
+            return _moved(state, amount_cents, {**state.references, reference: sequence})
+        case Withdrawn(amount_cents, reference):
+            return _moved(state, -amount_cents, {**state.references, reference: sequence})
+        case HoldPlaced(hold_id, amount_cents):
+            holds = {**state.holds, hold_id: amount_cents}
+            return replace(state, sequence=sequence, held_cents=state.held_cents + amount_cents, holds=holds)
+        case HoldPosted(hold_id, amount_cents):
+            return _moved(_hold_ended(state, hold_id, amount_cents), -amount_cents, state.references)
+        case HoldReleased(hold_id, amount_cents):
+            return replace(_hold_ended(state, hold_id, amount_cents), sequence=sequence)
+        case WinningsCredited(amount_cents):
+            return _moved(state, amount_cents, state.references)
+        case HoldDeclined() | Refused():
+            return replace(state, sequence=sequence)
+        case _:
+            assert_never(event)
+
+
+def _moved(state: State, cents: Cents, references: dict[str, int]) -> State:
+    balance_cents = state.balance_cents + cents
+    return replace(state, sequence=state.sequence + 1, balance_cents=balance_cents, references=references)
+
+
+def _hold_ended(state: State, hold_id: str, amount_cents: Cents) -> State:
+    holds = {name: cents for name, cents in state.holds.items() if name != hold_id}
+    return replace(state, held_cents=state.held_cents - amount_cents, holds=holds)
+
+
+# What follows, and what is shown ------------------------------------------------------------------------
+
+
+def following(account_id: AccountId, event: Event) -> tuple[Following, ...]:
+    """What a record asks of others: the table learns whether the stake of the requested wager is held."""
+    match event:
+        case HoldPlaced():
+            return (Following("rounds", event.table_id, ConfirmWager(event.request_sequence)),)
+        case HoldDeclined():
+            return (Following("rounds", event.table_id, DeclineWager(event.request_sequence, event.reason)),)
+        case _:
+            return ()
+
+
+def view(account_id: AccountId, state: State) -> dict[str, Any]:
+    """What GET /accounts/{id} answers."""
+    return {
+        "account_id": account_id,
+        "player_id": state.player_id,
+        "sequence": state.sequence,
+        "balance_cents": state.balance_cents,
+        "held_cents": state.held_cents,
+        "available_cents": state.available_cents,
+    }

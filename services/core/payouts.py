@@ -1,0 +1,136 @@
+"""The order in which a payout is made, and the words with which a step out of order is refused.
+
+Hit, validated, documented where it is a hand pay, paid. 655a.11(i)(1), (i)(3); 639a.11(c)(5), (c)(6)
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from services.core.names import ClaimId, GameName, RoundId, Seat, Source, WagerName
+from services.core.refusal import Refused
+
+
+class ClaimState(StrEnum):
+    """The steps of a claim, in this order; `documented` only for a hand pay."""
+
+    HIT = "hit"
+    VALIDATED = "validated"
+    DOCUMENTED = "documented"
+    PAID = "paid"
+
+
+@dataclass(frozen=True, slots=True)
+class Sections:
+    """Where the Code says who validates a payout, how it is paid, and who gets Envy Bonuses."""
+
+    validate: str | None = None
+    pay: str | None = None
+    envy: str | None = None
+
+
+_SECTIONS: dict[tuple[GameName, WagerName], Sections] = {
+    ("mississippi_stud", "progressive"): Sections("655a.11(i)(1)(iii)", "655a.11(i)(1)(iv)", "655a.11(i)(1)(v)"),
+    ("mississippi_stud", "five_card_hand_bonus"): Sections("655a.11(i)(3)(ii)", "655a.11(i)(3)(iii)"),
+    ("caribbean_stud", "progressive"): Sections("639a.11(c)(5)(iii)", "639a.11(c)(5)(iv)", "639a.11(c)(5)(v)"),
+    ("caribbean_stud", "five_card_hand_bonus"): Sections("639a.11(c)(6)(ii)", "639a.11(c)(6)(iii)"),
+}
+
+
+def sections(game: GameName, wager: WagerName) -> Sections:
+    """The sections behind a payout on that wager; none where the Code is not known to say."""
+    return _SECTIONS.get((game, wager), Sections())
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Where one claim stands. Each `require_` raises Refused where that step is not the next."""
+
+    claim_id: ClaimId
+    source: Source
+    state: ClaimState
+    slip_number: int | None
+    sections: Sections
+
+    def require_validation(self) -> None:
+        if self.state is not ClaimState.HIT:
+            step = "document it" if self._awaits_document else "pay it"
+            raise Refused(
+                f"The payout {self.claim_id} is validated already. It is validated once; the next step is to {step}."
+            )
+
+    def require_document(self) -> None:
+        if self.source is not Source.HAND_PAY:
+            where = "the table inventory" if self.source is Source.TABLE_INVENTORY else "the game account"
+            raise Refused(
+                f"The payout {self.claim_id} comes from {where} and needs no document. Only a hand pay has one."
+                " Validate the payout, then pay it.",
+                self.sections.pay,
+            )
+        self._require_validated()
+        if self.state is ClaimState.DOCUMENTED:
+            raise Refused(
+                f"The payout {self.claim_id} has its document, slip {self.slip_number}. One payout has one slip;"
+                " the next step is to pay it."
+            )
+
+    def require_payment(self) -> None:
+        self._require_validated()
+        if self._awaits_document:
+            raise Refused(
+                f"The payout {self.claim_id} has no document yet. A hand pay is paid when its documentation is"
+                " complete, and the cards stay on the table until then. Complete the document first.",
+                self.sections.pay,
+            )
+
+    def _require_validated(self) -> None:
+        if self.state is ClaimState.HIT:
+            raise Refused(
+                f"The payout {self.claim_id} is not validated. A floorperson or above validates it before"
+                " anything else. Call a floorperson.",
+                self.sections.validate,
+            )
+
+    @property
+    def _awaits_document(self) -> bool:
+        return self.source is Source.HAND_PAY and self.state is ClaimState.VALIDATED
+
+
+def not_waiting(claim_id: ClaimId) -> Refused:
+    """No such claim is open: whether it was paid or never made is in the list of claims."""
+    return Refused(
+        f"No payout {claim_id} is waiting here: it was paid already, or never made."
+        " Look for it among the claims of its round."
+    )
+
+
+def share_not_by_hand(claim_id: ClaimId, by: Sections) -> Refused:
+    """A share of a meter from the table inventory or to an account, which the Code forbids."""
+    return Refused(
+        f"The payout {claim_id} is a share of a meter: it is never paid from the table inventory nor to a game"
+        " account. Pay it by hand.",
+        by.pay,
+    )
+
+
+def account_unnamed(claim_id: ClaimId, by: Sections) -> Refused:
+    """A payout to a game account that is not named."""
+    return Refused(
+        f"The payout {claim_id} is for a game account, but names none. Do not pay it, and tell the office.", by.pay
+    )
+
+
+def level_unknown(claim_id: ClaimId, odds: str) -> Refused:
+    """A share of a level that the progressive does not have."""
+    return Refused(
+        f"The payout {claim_id} is to be {odds}, but the progressive has no such level: table and progressive go by"
+        " different submissions. Do not pay it, and tell the office."
+    )
+
+
+def no_envy_due(round_id: RoundId, recipient_seat: Seat, by: Sections) -> Refused:
+    """No Envy Bonus waits for that seat."""
+    return Refused(
+        f"No Envy Bonus of round {round_id} is due to seat {recipient_seat}: it was paid already, or no other"
+        " player's hand earned one. Look at the Envy Bonuses of the round before paying.",
+        by.envy,
+    )
