@@ -1,0 +1,95 @@
+# Every target that has a sentence behind ## is shown by `make`.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+PYTHON ?= python3
+BIN := .venv/bin
+JARS := .local/kafka
+SCHEMAS := $(wildcard proto/roundlog/*/v*/*.proto)
+GENERATED := $(SCHEMAS:.proto=_pb2.py) $(SCHEMAS:.proto=_pb2.pyi)
+
+export PYTHONPATH := $(CURDIR):$(CURDIR)/proto$(if $(PYTHONPATH),:$(PYTHONPATH))
+
+# ROUNDS=20 TABLES=6 PACE=60 are short for ARGS="--rounds 20 --tables 6 --pace 60".
+HOUSE := $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(TABLES),--tables $(TABLES)) $(if $(PACE),--pace $(PACE)) $(ARGS)
+
+.PHONY: help
+help: ## Show what can be made.
+	@sed --quiet --regexp-extended 's/^([a-z-]+):[^#]*## (.*)/  make \1|\2/p' $(MAKEFILE_LIST) | column --table --separator '|' 2>/dev/null || sed --quiet 's/:.*## /  /p' $(MAKEFILE_LIST)
+
+.PHONY: setup
+setup: .venv/installed $(JARS)/installed proto ## Get all tools and libraries, into .venv and .local.
+
+.PHONY: run
+run: setup ## Open the whole house here; ROUNDS=20 stops by itself, TABLES=6, PACE=60, ARGS="--no-floor".
+	@exec $(BIN)/python -m services.runtime.house $(HOUSE)
+
+.PHONY: test
+test: setup ## Run every test, on a real Kafka and PostgreSQL; ARGS="tests/core" for some of them.
+	$(BIN)/pytest $(ARGS)
+
+.PHONY: bench
+bench: setup ## Measure how fast it is.
+	$(BIN)/python -m tests.bench $(ARGS)
+
+.PHONY: check
+check: setup ## Judge format, style, types and the direction of imports; changes nothing.
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+.PHONY: fix
+fix: .venv/installed ## Mend what a tool can mend: format and style.
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+.PHONY: proto
+proto: $(GENERATED) ## Generate the Python of every schema, next to it.
+
+.PHONY: lock
+lock: .venv/installed ## Pin every library anew, with hashes, from pyproject.toml.
+	$(BIN)/uv pip compile pyproject.toml --extra dev --upgrade $(PINS) --output-file requirements/dev.txt
+	$(BIN)/uv pip compile pyproject.toml --constraints requirements/dev.txt $(PINS) --output-file requirements/runtime.txt
+
+PINS := --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
+	--no-emit-index-url --no-emit-find-links --quiet
+
+.PHONY: reset
+reset: ## Forget the data of `make run`.
+	rm --recursive --force .local/data
+
+%_pb2.py %_pb2.pyi: %.proto | .venv/installed
+	$(BIN)/python -m grpc_tools.protoc --proto_path=proto --python_out=proto --pyi_out=proto $<
+
+# The project itself is installed as a link to this folder, without asking for anything over the network.
+.venv/installed: requirements/dev.txt pyproject.toml
+	@$(call need,$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))',python3,Python 3.11 or newer)
+	@$(call need,$(PYTHON) -c 'import ensurepip',python3-venv,Python's venv module)
+	@echo "Python libraries, into .venv (about a minute) ..."
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/dev.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index --editable .
+	@echo "$(CURDIR)/proto" > "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/roundlog_proto.pth"
+	@touch $@
+
+$(JARS)/installed: deploy/kafka/pom.xml
+	@$(call need,java -version,default-jre-headless,a Java runtime (17 or newer))
+	@$(call need,mvn --version,maven,Maven)
+	@echo "Kafka, into $(JARS) ..."
+	@rm --recursive --force $(JARS)
+	@mvn --quiet --batch-mode -Dstyle.color=never --file $< dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(JARS)
+	@touch $@
+
+# $(call need,what must succeed,Debian's package,its name in words)
+define need
+{ $(1); } >/dev/null 2>&1 \
+|| { [ "$$(id --user)" = 0 ] && command -v apt-get >/dev/null && echo "Installing $(2) ..." \
+     && { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends $(2); } >/dev/null 2>&1 \
+     && { $(1); } >/dev/null 2>&1; } \
+|| { echo "This needs $(3): install it (on Debian: apt-get install $(2)) and try again."; exit 1; }
+endef
