@@ -74,7 +74,7 @@ class Projection:
         self.positions: dict[tuple[str, int], int] = {}
         self._apply = apply
         self._keys: dict[tuple[str, str], _Key] = {}
-        self._held: dict[tuple[str, int], list[Fact]] = {}
+        self._held: dict[tuple[str, int], list[tuple[Stored, Record]]] = {}
         self._moved = asyncio.Condition()
         self._task: asyncio.Task[None] | None = None
 
@@ -183,12 +183,14 @@ class Projection:
         touched: set[tuple[str, str, int]] = set()
         for batch in batches:
             place = (batch[0].topic, batch[0].partition)
-            for stored in batch:
-                fact = self._fold(stored)
+            for stored, record in self._whole_commands(place, batch):
+                fact = self._fold(stored, record)
                 if fact is not None:
                     touched.add((stored.topic, stored.key, stored.partition))
                     facts.append(fact)
                 moved[place] = stored.offset + 1
+        if not moved:
+            return
         await self._write(facts, moved, touched)
         for listener in self.listeners:
             listener(facts)
@@ -196,9 +198,19 @@ class Projection:
             self.positions.update(moved)
             self._moved.notify_all()
 
-    def _fold(self, stored: Stored) -> Fact | None:
+    def _whole_commands(self, place: tuple[str, int], batch: list[Stored]) -> list[tuple[Stored, Record]]:
+        """What has come up to the last record of a command; the rest is held until the rest of its command comes."""
+        contract = CONTRACTS[place[0]]
+        items = self._held.pop(place, []) + [(stored, contract.decode_record(stored.value)) for stored in batch]
+        whole = len(items)
+        while whole and not items[whole - 1][1].last:
+            whole -= 1
+        if whole < len(items):
+            self._held[place] = items[whole:]
+        return items[:whole]
+
+    def _fold(self, stored: Stored, record: Record) -> Fact | None:
         each = self.logs[stored.topic]
-        record = CONTRACTS[stored.topic].decode_record(stored.value)
         known = self._keys.get((stored.topic, stored.key))
         if known is None:
             known = self._keys[stored.topic, stored.key] = _Key(Chain(f"{stored.topic}/{stored.key}"), each.initial)

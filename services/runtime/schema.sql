@@ -70,3 +70,12 @@ CREATE TABLE IF NOT EXISTS outcomes (
     PRIMARY KEY (stream, command_id)
 );
 CREATE INDEX IF NOT EXISTS outcomes_by_age ON outcomes (stream, at_ms);
+
+-- What the reads show of one round: a sheet each, folded from the events that belong to it.
+CREATE TABLE IF NOT EXISTS sheets (
+    stream      text     NOT NULL,
+    key         text     NOT NULL,
+    sheet       text     NOT NULL,
+    body        bytea    NOT NULL,
+    PRIMARY KEY (stream, key, sheet)
+);

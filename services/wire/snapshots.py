@@ -17,7 +17,3 @@ def decode_state(kind: type[State], stored: bytes) -> State:
     """The state of that kind from its bytes."""
     return _CONVERTER.loads(stored, kind)
 
-
-def plain(value: Any) -> Any:
-    """A value of the core as plain JSON types: bytes become base85 text, enums their word."""
-    return _CONVERTER.unstructure(value)

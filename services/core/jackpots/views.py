@@ -26,13 +26,26 @@ def following(progressive_id: ProgressiveId, event: Event) -> tuple[Following, .
 
 
 def view(progressive_id: ProgressiveId, state: State) -> dict[str, Any]:
-    """What GET /progressives/{id} answers: the levels, the claims that wait, the last awards; no player's name."""
+    """What GET /progressives/{id} answers: the levels, what waits or is due, the last awards; no player's name."""
     return {
         "progressive_id": progressive_id,
         "rules": state.rules,
         "sequence": state.sequence,
         "levels": [level.view() for level in state.levels],
         "claims": [_claim_view(claim) for claim in state.claims.values()],
+        "envy": [
+            {
+                "round_id": due.round_id,
+                "table_id": due.table_id,
+                "holder_seat": due.holder_seat,
+                "recipient_seat": due.recipient_seat,
+                "hand": due.hand,
+                "amount_cents": due.amount_cents,
+                "state": "due",
+            }
+            for of_round in state.envy.values()
+            for due in of_round
+        ],
         "awards": [asdict(award) for award in state.awards],
     }
 

@@ -1,0 +1,23 @@
+"""The service that controls progressives: `python -m services.progressive`."""
+
+from services.flow import PORTS, stream_of
+from services.progressive.api import FORMS, feed, routes
+from services.progressive.processor import PROCESSOR
+from services.progressive.projection import JACKPOTS, apply
+from services.runtime.service import Definition, run
+
+DEFINITION = Definition(
+    name="progressive",
+    port=PORTS["progressive"],
+    logs=(JACKPOTS,),
+    apply=apply,
+    routes=routes,
+    stream=stream_of("jackpots"),
+    processor=PROCESSOR,
+    forms=FORMS,
+    path="progressives",
+    feed=feed,
+)
+
+if __name__ == "__main__":
+    run(DEFINITION)

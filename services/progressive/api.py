@@ -1,0 +1,86 @@
+"""Progressives over HTTP: claims are validated, documented and paid; displays subscribe."""
+
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import HTMLResponse, StreamingResponse
+
+from services.core import jackpots, sheets
+from services.runtime.forms import Forms
+from services.runtime.service import Parts, checked_key, event_stream
+from services.runtime.sheets import read_sheet
+
+FORMS = Forms(jackpots.PeopleCommand)
+DISPLAY = Path(__file__).with_name("display.html")
+
+
+def feed(progressive_id: str, state: jackpots.State) -> dict[str, Any]:
+    """A progressive's deltas carry the levels and the open claims behind their events."""
+    shown = jackpots.view(progressive_id, state)
+    return {"levels": shown["levels"], "claims": shown["claims"]}
+
+
+def routes(parts: Parts) -> APIRouter:
+    """The reads of this service, and the page for the screen."""
+    router = APIRouter(tags=["reads"])
+    page = DISPLAY.read_text()
+
+    def view(progressive_id: str) -> dict[str, Any] | None:
+        state = parts.projection.state_of("jackpots", checked_key(progressive_id))
+        return None if state is None or not state.levels else jackpots.view(progressive_id, state)
+
+    def known(progressive_id: str) -> dict[str, Any]:
+        shown = view(progressive_id)
+        if shown is None:
+            raise HTTPException(404, f"There is no progressive {progressive_id}.")
+        return shown
+
+    async def sheet(progressive_id: str, round_id: str) -> sheets.JackpotSheet:
+        found = await read_sheet(parts.pool, "jackpots", progressive_id, round_id, sheets.JackpotSheet)
+        return sheets.JackpotSheet() if found is None else found
+
+    @router.get("/progressives")
+    async def progressives() -> list[dict[str, Any]]:
+        """Every progressive, by id."""
+        states = parts.projection.states_of("jackpots")
+        return [jackpots.view(name, state) for name, state in states.items() if state.levels]
+
+    @router.get("/progressives/{progressive_id}")
+    async def progressive(progressive_id: str) -> dict[str, Any]:
+        """One progressive: its levels and what waits."""
+        return known(progressive_id)
+
+    @router.get("/progressives/{progressive_id}/claims")
+    async def claims(progressive_id: str, round_id: str | None = None) -> list[dict[str, Any]]:
+        """The claims of a round; without a round those that wait."""
+        shown = known(progressive_id)
+        if round_id is None:
+            return list(shown["claims"])
+        return sheets.claims_view(await sheet(progressive_id, round_id))
+
+    @router.get("/progressives/{progressive_id}/envy")
+    async def envy(progressive_id: str, round_id: str | None = None) -> list[dict[str, Any]]:
+        """The Envy Bonuses of a round; without a round those that are due."""
+        shown = known(progressive_id)
+        if round_id is None:
+            return list(shown["envy"])
+        return sheets.envy_view(await sheet(progressive_id, round_id))
+
+    @router.get("/progressives/{progressive_id}/events")
+    async def events(progressive_id: str, request: Request) -> StreamingResponse:
+        """The progressive's feed: a snapshot, then numbered deltas."""
+        known(progressive_id)
+
+        async def snapshot() -> dict[str, Any] | None:
+            return view(progressive_id)
+
+        return event_stream(parts, progressive_id, snapshot, request)
+
+    @router.get("/display/{progressive_id}", response_class=HTMLResponse)
+    async def display(progressive_id: str) -> str:
+        """The page for the screen on the wall."""
+        checked_key(progressive_id)
+        return page
+
+    return router

@@ -1,0 +1,197 @@
+"""Commands of people: appended once, and answered with what the log says of them."""
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import asyncpg
+import orjson
+
+from services.flow import PARTITIONS, Stream
+from services.runtime.kafka import BrokerAway, Kafka, partition_of
+from services.runtime.projecting import Fact
+from services.runtime.watching import Watch
+from services.wire.json import event_json
+from services.wire.records import CONTRACTS, Asked
+
+KEPT_MS = 7 * 24 * 3600 * 1000
+"""How long the outcome of a command is kept for a caller who asks again."""
+RECENT_MAX = 10_000
+
+log = logging.getLogger(__name__)
+
+
+class KeyReused(Exception):
+    """An Idempotency-Key that was used for another request."""
+
+
+class Away(Exception):
+    """The broker or the database does not answer; `names` says which."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(", ".join(names))
+        self.names = list(names)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the log said: HTTP status 200 or 409, and the body as JSON bytes; `hit` when it was said before."""
+
+    status: int
+    body: bytes
+    hit: bool = False
+
+
+def answer_to(facts: Sequence[Fact]) -> Answer:
+    """The answer to a command from all of its records."""
+    last = facts[-1].record
+    event = last.event
+    if type(event).__name__ == "Refused":
+        body = {"refused": event.reason, "section": event.section, "sequence": last.sequence}
+        return Answer(409, orjson.dumps(body))
+    events = [event_json(fact.record.event) for fact in facts]
+    return Answer(200, orjson.dumps({"sequence": last.sequence, "events": events}))
+
+
+def by_command(facts: Sequence[Fact], topic: str) -> list[list[Fact]]:
+    """The facts of one log, those of a command together."""
+    groups: list[list[Fact]] = []
+    for fact in facts:
+        if fact.topic != topic:
+            continue
+        if fact.record.index and groups and groups[-1][0].record.command_id == fact.record.command_id:
+            groups[-1].append(fact)
+        else:
+            groups.append([fact])
+    return groups
+
+
+class Desk:
+    """Takes the commands of people to one stream."""
+
+    def __init__(self, stream: Stream, kafka: Kafka, pool: asyncpg.Pool, watch: Watch, seconds: float) -> None:
+        assert stream.commands is not None
+        self.stream = stream
+        self.appended_total = 0
+        self._topic = stream.commands
+        self._kafka = kafka
+        self._pool = pool
+        self._watch = watch
+        self._seconds = seconds
+        self._waiting: dict[str, tuple[bytes, asyncio.Future[Answer]]] = {}
+        self._recent: OrderedDict[str, tuple[bytes, Answer]] = OrderedDict()
+
+    async def ask(self, key: str, asked: Asked) -> Answer | None:
+        """The log's answer; None when it does not come in time. Raises KeyReused, Away."""
+        if self._watch.away:
+            raise Away(self._watch.away)
+        waiting = self._waiting.get(asked.command_id)
+        if waiting is not None:
+            self._same(waiting[0], asked)
+            return await self._wait(waiting[1], hit=True)
+        known = await self.known(asked.command_id)
+        if known is not None:
+            self._same(known[0], asked)
+            return Answer(known[1].status, known[1].body, hit=True)
+        waiting = self._waiting.get(asked.command_id)
+        if waiting is not None:  # the same request came while we looked
+            self._same(waiting[0], asked)
+            return await self._wait(waiting[1], hit=True)
+        return await self._append(key, asked)
+
+    async def _append(self, key: str, asked: Asked) -> Answer | None:
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._waiting[asked.command_id] = (asked.request_hash, future)
+        value = CONTRACTS[self.stream.name].encode_command(asked)
+        partition = partition_of(key, PARTITIONS)
+        appending = asyncio.create_task(self._kafka.append(self._topic, partition, [[(key, value)]]))
+        lost = asyncio.create_task(self._watch.lost.wait())
+        try:
+            done, _ = await asyncio.wait({appending, lost, future}, return_when=asyncio.FIRST_COMPLETED)
+            if appending in done:
+                appending.result()
+            elif future not in done:
+                raise Away(self._watch.away)
+            self.appended_total += 1
+            return await self._wait(future, hit=False)
+        except BrokerAway:
+            self._watch.note("kafka", False)
+            raise Away(["kafka"]) from None
+        finally:
+            lost.cancel()
+            if not appending.done():
+                # It may still be taken; the same Idempotency-Key finds its outcome.
+                appending.add_done_callback(lambda task: task.cancelled() or task.exception())
+            if self._waiting.get(asked.command_id, (b"", None))[1] is future:
+                del self._waiting[asked.command_id]
+
+    async def _wait(self, future: "asyncio.Future[Answer]", hit: bool) -> Answer | None:
+        lost = asyncio.create_task(self._watch.lost.wait())
+        try:
+            done, _ = await asyncio.wait({future, lost}, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            lost.cancel()
+        if future not in done:
+            return None
+        answer = future.result()
+        return Answer(answer.status, answer.body, hit=True) if hit else answer
+
+    @staticmethod
+    def _same(request_hash: bytes, asked: Asked) -> None:
+        if request_hash != asked.request_hash:
+            raise KeyReused
+
+    async def known(self, command_id: str) -> tuple[bytes, Answer] | None:
+        """The hash of the request and the answer of a command that the log has answered. Raises Away."""
+        recent = self._recent.get(command_id)
+        if recent is not None:
+            return recent
+        try:
+            async with asyncio.timeout(self._seconds):
+                row = await self._pool.fetchrow(
+                    "SELECT request_hash, status, answer FROM outcomes WHERE stream = $1 AND command_id = $2",
+                    self.stream.name, command_id,
+                )  # fmt: skip
+        except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            self._watch.note("postgres", False)
+            raise Away(["postgres"]) from None
+        return None if row is None else (row["request_hash"], Answer(row["status"], row["answer"].encode()))
+
+    async def project(self, connection: Any, facts: Sequence[Fact]) -> None:
+        """Writes the outcomes of people's commands; part of the projection's transaction."""
+        rows = []
+        for group in by_command(facts, self.stream.name):
+            record = group[-1].record
+            if record.request_hash:
+                answer = answer_to(group)
+                rows.append(
+                    (self.stream.name, record.command_id, record.request_hash, record.recorded_at_ms, answer.status,
+                     answer.body.decode())
+                )  # fmt: skip
+        if rows:
+            await connection.executemany(
+                "INSERT INTO outcomes (stream, command_id, request_hash, at_ms, status, answer) VALUES ($1, $2, $3, $4, $5, $6)"
+                " ON CONFLICT (stream, command_id) DO NOTHING",
+                rows,
+            )
+
+    def tell(self, facts: Sequence[Fact]) -> None:
+        """Tells those who wait here, once the projection has written."""
+        for group in by_command(facts, self.stream.name):
+            record = group[-1].record
+            if not record.request_hash:
+                continue
+            answer = answer_to(group)
+            self._recent[record.command_id] = (record.request_hash, answer)
+            while len(self._recent) > RECENT_MAX:
+                self._recent.popitem(last=False)
+            waiting = self._waiting.get(record.command_id)
+            if waiting is not None and not waiting[1].done():
+                waiting[1].set_result(answer)
+
+    async def forget_old(self, now_ms: int) -> None:
+        """Drops outcomes that are older than they are kept."""
+        await self._pool.execute("DELETE FROM outcomes WHERE stream = $1 AND at_ms < $2", self.stream.name, now_ms - KEPT_MS)

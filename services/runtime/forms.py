@@ -1,0 +1,176 @@
+"""Commands as JSON: the forms that people fill in, checked before anything is asked of a log."""
+
+import json
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, create_model
+
+BODY_BYTES_MAX = 65_536
+CENTS_MAX = 10**12
+ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$"
+KEY_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
+"""Of the ids in a path: no dot, because a claim's id is divided by dots."""
+
+
+class Malformed(Exception):
+    """A request that is not of the form asked for; the sentence says what is wrong with which field."""
+
+
+def _position(value: Any) -> Any:
+    # A seat's number may come as a number; the log has one spelling.
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+_TAGGED: dict[str, Any] = {
+    "id": Annotated[str, Field(pattern=ID_PATTERN)],
+    "text": Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]{1,200}$")],
+    "seat": Annotated[int, Field(ge=1, le=99)],
+    "card": Annotated[str, Field(pattern=r"^[2-9TJQKA][cdhs]$")],
+    "multiple": Annotated[int, Field(ge=1, le=99)],
+    "count": Annotated[int, Field(ge=0, le=999)],
+    "cents": Annotated[int, Field(ge=1, le=CENTS_MAX)],
+    "position": Annotated[str, BeforeValidator(_position), Field(pattern=r"^([1-9][0-9]?|dealer)$")],
+    "game": Annotated[str, Field(pattern=r"^[a-z0-9_]{1,40}$")],
+    "wager": Annotated[str, Field(pattern=r"^[a-z0-9_]{1,40}$")],
+    "hand": Annotated[str, Field(pattern=r"^[a-z0-9_]{1,40}$")],
+}
+_SAID = {
+    "id": "letters, digits, dots, dashes and underscores, at most 96",
+    "text": "1 to 200 printable characters",
+    "seat": "a seat's number, from 1",
+    "card": "a card such as As or Td: a rank of 23456789TJQKA and a suit of cdhs",
+    "multiple": "a whole number, from 1",
+    "count": "a whole number, from 0",
+    "cents": "a whole number of cents, from 1",
+    "position": "a seat's number or dealer",
+    "game": "a game's name such as mississippi_stud",
+    "wager": "a wager's name such as ante",
+    "hand": "a hand's name",
+}
+
+
+def _said(hint: Any) -> str:
+    """What a field takes, for people."""
+    for part in typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,):
+        if typing.get_origin(part) is Annotated and part.__metadata__[0] in _SAID:
+            return _SAID[part.__metadata__[0]]
+        if typing.get_origin(part) is tuple:
+            return f"a list, each {_said(typing.get_args(part)[0])}"
+        if isinstance(part, type) and issubclass(part, StrEnum):
+            return " or ".join(part)
+        if part is bool:
+            return "true or false"
+    return "another value"
+
+
+def _form_type(hint: Any) -> Any:
+    """The pydantic type of a field of a command."""
+    origin = typing.get_origin(hint)
+    if origin is Annotated:
+        return _TAGGED.get(hint.__metadata__[0], typing.get_args(hint)[0])
+    if origin in (typing.Union, types.UnionType):
+        inner = [part for part in typing.get_args(hint) if part is not type(None)]
+        return _form_type(inner[0]) | None
+    if origin is tuple:
+        return Annotated[list[_form_type(typing.get_args(hint)[0])], Field(min_length=1, max_length=52)]  # type: ignore[misc]
+    if isinstance(hint, type) and issubclass(hint, StrEnum):
+        return Literal[tuple(member.value for member in hint)]
+    return hint
+
+
+class Forms:
+    """The forms of a set of commands. `stamped` names fields that the API fills in and nobody else may."""
+
+    def __init__(self, commands: Any, stamped: Mapping[str, frozenset[str]] | None = None) -> None:
+        self._stamped = stamped or {}
+        self._commands: dict[str, type] = {command.__name__: command for command in typing.get_args(commands)}
+        self._hints = {name: typing.get_type_hints(c, include_extras=True) for name, c in self._commands.items()}
+        self._forms: dict[str, type[BaseModel]] = {name: self._form(name) for name in self._commands}
+        members = tuple(self._forms.values())
+        union = Annotated[typing.Union[members], Field(discriminator="command")]  # noqa: UP007
+        self._any: TypeAdapter[Any] = TypeAdapter(union)
+
+    def _form(self, name: str) -> type[BaseModel]:
+        command = self._commands[name]
+        known: dict[str, Any] = {"command": (Literal[name], ...)}
+        for field in fields(command):
+            if field.name in self._stamped.get(name, ()):
+                continue
+            default = ... if field.default is MISSING else field.default
+            if isinstance(default, StrEnum):
+                default = default.value
+            known[field.name] = (_form_type(self._hints[name][field.name]), default)
+        return create_model(name, __config__=ConfigDict(strict=True, extra="forbid"), __doc__=command.__doc__, **known)
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of a request's body, for the documentation."""
+        return self._any.json_schema(ref_template="#/components/schemas/{model}")
+
+    def read(self, body: bytes) -> Any:
+        """The command that a request's body holds. Raises Malformed."""
+        document = _document(body)
+        name = document.get("command")
+        if not isinstance(name, str) or name not in self._forms:
+            known = ", ".join(sorted(self._forms))
+            if "command" not in document:
+                raise Malformed(f'The body has no "command". Known here: {known}.')
+            raise Malformed(f"The command {json.dumps(name)[:80]} is not known here. Known: {known}.")
+        try:
+            form = self._forms[name].model_validate(document)
+        except ValidationError as error:
+            raise Malformed(self._sentence(name, error)) from None
+        return self._command(name, form)
+
+    def _command(self, name: str, form: BaseModel) -> Any:
+        command, hints = self._commands[name], self._hints[name]
+        values = {}
+        for field_name in type(form).model_fields:
+            if field_name == "command":
+                continue
+            value, hint = getattr(form, field_name), hints[field_name]
+            if isinstance(value, list):
+                value = tuple(value)
+            elif isinstance(hint, type) and issubclass(hint, StrEnum):
+                value = hint(value)
+            values[field_name] = value
+        return command(**values)
+
+    def _sentence(self, name: str, error: ValidationError) -> str:
+        """All that is wrong with a form, a sentence each."""
+        said = []
+        takes = [field for field in self._forms[name].model_fields if field != "command"]
+        for problem in error.errors(include_url=False, include_context=False):
+            where = str(problem["loc"][0]) if problem["loc"] else "the body"
+            if problem["type"] == "extra_forbidden":
+                known = ", ".join(takes) if takes else "nothing more"
+                said.append(f"{name} has no field {where[:60]}; it takes {known}.")
+            elif problem["type"] == "missing":
+                said.append(f"{name} needs {where}: {_said(self._hints[name][where])}.")
+            else:
+                said.append(f"{where} must be {_said(self._hints[name].get(where, str))}.")
+        return " ".join(dict.fromkeys(said))
+
+
+def _document(body: bytes) -> dict[str, Any]:
+    if len(body) > BODY_BYTES_MAX:
+        raise Malformed(f"The body has {len(body)} bytes; at most {BODY_BYTES_MAX} are read.")
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        keys = [key for key, _ in pairs]
+        twice = next((key for key in keys if keys.count(key) > 1), None)
+        if twice is not None:
+            raise Malformed(f"The field {twice[:60]} stands twice in the body.")
+        return dict(pairs)
+
+    try:
+        document = json.loads(body, object_pairs_hook=once)
+    except (ValueError, RecursionError) as error:
+        raise Malformed(f"The body is not JSON: {error}.") from None
+    if not isinstance(document, dict):
+        raise Malformed('The body must be a JSON object such as {"command": "OpenRound"}.')
+    return document

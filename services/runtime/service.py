@@ -1,0 +1,346 @@
+"""A service put together: settings, broker, database, processor, projection and HTTP, started and stopped in order."""
+
+import asyncio
+import contextlib
+import hashlib
+import logging
+import re
+import signal
+import sys
+import time
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import asyncpg
+import uvicorn
+from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.responses import JSONResponse, StreamingResponse
+
+from services.core.rules import RuleBook
+from services.flow import Stream
+from services.runtime.asking import Answer, Away, Desk, KeyReused
+from services.runtime.feeds import Feeds
+from services.runtime.forms import KEY_PATTERN, Forms, Malformed
+from services.runtime.kafka import Kafka
+from services.runtime.metrics import exposition
+from services.runtime.processing import Processing
+from services.runtime.projecting import Apply, Log, Projection
+from services.runtime.provision import TopicWrong, provision
+from services.runtime.settings import Settings, SettingWrong, environment, settings_from
+from services.runtime.stepping import Processor, Stepper
+from services.runtime.submissions import RulesUnreadable, load
+from services.runtime.watching import Watch
+from services.wire.records import Asked
+
+IDEMPOTENCY_KEY = re.compile(r"^[A-Za-z0-9._:=+-]{1,128}$")
+ACTOR = re.compile(r"^[^\x00-\x1f\x7f]{1,100}$")
+START_AGAIN_SECONDS = 1.0
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """What makes one service different from another.
+
+    `logs` are what its projection reads, its own first; `path` is that of its commands; `routes` adds its
+    reads; `feed` gives what each delta carries beside the events; `stamp` fills in what only the API knows.
+    """
+
+    name: str
+    port: int
+    logs: tuple[Log, ...]
+    apply: Apply
+    routes: Callable[["Parts"], APIRouter]
+    stream: Stream | None = None
+    processor: Processor | None = None
+    forms: Forms | None = None
+    path: str = ""
+    feed: Callable[[str, Any], dict[str, Any]] | None = None
+    stamp: Callable[["Parts", str, Any], Awaitable[Any]] | None = None
+
+
+@dataclass(slots=True)
+class Parts:
+    """The parts of a running service."""
+
+    definition: Definition
+    settings: Settings
+    book: RuleBook
+    kafka: Kafka
+    pool: asyncpg.Pool
+    watch: Watch
+    projection: Projection
+    processing: Processing | None
+    desk: Desk | None
+    feeds: Feeds | None
+    provisioned: asyncio.Event = field(default_factory=asyncio.Event)
+    malformed_total: int = 0
+
+    def readiness(self) -> dict[str, Any]:
+        """What /readyz says: ready, and what is missing where not."""
+        missing = list(self.watch.away)
+        if not self.provisioned.is_set():
+            missing.append("topics and tables")
+        elif not self.projection.caught_up.is_set():
+            missing.append("the projection is catching up with the log")
+        if self.projection.alarm is not None:
+            missing.append(f"projection: {self.projection.alarm}")
+        if self.processing is not None:
+            if self.provisioned.is_set() and not self.processing.ready:
+                missing.append("the processor waits for its partitions")
+            missing += [f"partition {number}: {why}" for number, why in sorted(self.processing.stopped.items())]
+        return {"ready": not missing, "service": self.settings.service, "missing": missing}
+
+
+def _parts(definition: Definition, settings: Settings, book: RuleBook, pool: asyncpg.Pool) -> Parts:
+    kafka = Kafka(settings.kafka)
+    watch = Watch(kafka, pool, definition.logs[0].topic)
+    desk = None
+    if definition.forms is not None and definition.stream is not None:
+        desk = Desk(definition.stream, kafka, pool, watch, settings.answer_seconds)
+
+    async def apply(connection: Any, facts: Any) -> None:
+        if desk is not None:
+            await desk.project(connection, facts)
+        await definition.apply(connection, facts)
+
+    projection = Projection(settings.service, definition.logs, apply, kafka, pool)
+    feeds = None
+    if definition.feed is not None:
+        feeds = Feeds(definition.logs[0].topic, lambda: projection.fresh, settings.feed_queue_max, definition.feed)
+        projection.listeners.append(feeds.tell)
+    if desk is not None:
+        projection.listeners.append(desk.tell)
+    processing = None
+    if definition.processor is not None:
+        processing = Processing(Stepper(definition.processor, book), kafka, pool, settings.instance)
+    return Parts(definition, settings, book, kafka, pool, watch, projection, processing, desk, feeds)
+
+
+async def _start(parts: Parts) -> None:
+    """Topics and tables, then projection and processor; tries again until the broker and the database are there."""
+    while True:
+        try:
+            await provision(parts.settings.kafka, parts.settings.postgres)
+            break
+        except TopicWrong:
+            raise
+        except Exception as error:
+            log.warning("waits for the broker and the database: %s", error)
+            await asyncio.sleep(START_AGAIN_SECONDS)
+    parts.provisioned.set()
+    parts.projection.start()
+    if parts.processing is not None:
+        await parts.processing.start()
+    while True:
+        if parts.desk is not None:
+            with contextlib.suppress(OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+                await parts.desk.forget_old(time.time_ns() // 1_000_000)
+        await asyncio.sleep(3600)
+
+
+async def _stop(parts: Parts, starting: asyncio.Task[None]) -> None:
+    starting.cancel()
+    await asyncio.gather(starting, return_exceptions=True)
+    if parts.processing is not None:
+        await parts.processing.stop()
+    await parts.projection.stop()
+    await parts.watch.stop()
+    await parts.kafka.close()
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(parts.pool.close(), 3)
+
+
+def app_of(definition: Definition, settings: Settings, book: RuleBook) -> FastAPI:
+    """The HTTP application of a service; its lifespan starts and stops the rest."""
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        pool = await asyncpg.create_pool(settings.postgres, min_size=0, max_size=8, command_timeout=10, timeout=3)
+        parts = _parts(definition, settings, book, pool)
+        app.state.parts = parts
+        app.include_router(definition.routes(parts))
+        if definition.forms is not None:
+            app.include_router(_command_routes(parts, definition.forms))
+        parts.watch.start()
+        starting = asyncio.create_task(_start(parts), name="start")
+        starting.add_done_callback(_end_on_failure)
+        try:
+            yield
+        finally:
+            await _stop(parts, starting)
+
+    app = FastAPI(title=f"Roundlog {definition.name}", version="1", lifespan=lifespan)
+    _health_routes(app)
+    _error_routes(app)
+    return app
+
+
+def _end_on_failure(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and task.exception() is not None:
+        log.critical("cannot start: %s", task.exception())
+        signal.raise_signal(signal.SIGTERM)
+
+
+def _health_routes(app: FastAPI) -> None:
+    @app.get("/healthz", tags=["health"])
+    async def healthz() -> dict[str, bool]:
+        """The process is alive."""
+        return {"ok": True}
+
+    @app.get("/readyz", tags=["health"])
+    async def readyz() -> JSONResponse:
+        """Whether the service can serve; where not, what is missing."""
+        said = app.state.parts.readiness()
+        return JSONResponse(said, 200 if said["ready"] else 503)
+
+    @app.get("/metrics", tags=["health"])
+    async def metrics() -> Response:
+        """Prometheus metrics."""
+        return Response(exposition(app.state.parts), media_type="text/plain; version=0.0.4")
+
+
+def _error_routes(app: FastAPI) -> None:
+    @app.exception_handler(Malformed)
+    async def malformed(request: Request, error: Malformed) -> JSONResponse:
+        request.app.state.parts.malformed_total += 1
+        return JSONResponse({"malformed": str(error)}, 422)
+
+    @app.exception_handler(Away)
+    async def away(_: Request, error: Away) -> JSONResponse:
+        said = (
+            f"{' and '.join(error.names)} cannot be reached. The command may or may not have been taken:"
+            " send it again with the same Idempotency-Key."
+        )
+        return JSONResponse({"away": error.names, "detail": said}, 503, {"Retry-After": "1"})
+
+    async def lost(request: Request, error: Exception) -> JSONResponse:
+        log.warning("%s: %s", request.url.path, error)
+        return JSONResponse({"away": ["postgres"], "detail": "postgres cannot be reached."}, 503, {"Retry-After": "1"})
+
+    for kind in (OSError, TimeoutError, asyncpg.PostgresConnectionError, asyncpg.InterfaceError, asyncpg.CannotConnectNowError):
+        app.add_exception_handler(kind, lost)
+
+
+def _command_routes(parts: Parts, forms: Forms) -> APIRouter:
+    router = APIRouter()
+    desk, path = parts.desk, parts.definition.path
+    assert desk is not None
+    body = {"requestBody": {"required": True, "content": {"application/json": {"schema": _inlined(forms.schema())}}}}
+
+    @router.post(f"/{path}/{{key}}/commands", tags=["commands"], openapi_extra=body)
+    async def ask(key: str, request: Request) -> Response:
+        """Asks for one thing; answers once the log holds the outcome."""
+        command = forms.read(await request.body())
+        checked_key(key)
+        command_id, actor = _who(request)
+        asked = Asked(command_id, actor, _request_hash(key, actor, command), command)
+        if parts.definition.stamp is not None:
+            known = await desk.known(command_id)
+            if known is None:
+                asked = Asked(command_id, actor, asked.request_hash, await parts.definition.stamp(parts, key, command))
+        try:
+            answer = await desk.ask(key, asked)
+        except KeyReused:
+            raise Malformed(
+                f"The Idempotency-Key {command_id} was used for another request. Use a new key for each command."
+            ) from None
+        return _response(command_id, answer)
+
+    @router.get("/commands/{command_id}", tags=["commands"])
+    async def outcome(command_id: str) -> Response:
+        """The outcome of a command by its Idempotency-Key, for seven days."""
+        known = await desk.known(command_id)
+        if known is None:
+            return JSONResponse({"unknown": "The log has not answered a command with that Idempotency-Key."}, 404)
+        return _response(command_id, known[1])
+
+    return router
+
+
+def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
+    """A JSON schema with its definitions put where they are referred to, as OpenAPI wants it in one place."""
+    definitions = schema.pop("$defs", {})
+    return {"oneOf": [definitions[part["$ref"].rsplit("/", 1)[-1]] for part in schema.get("oneOf", [])]}
+
+
+def _response(command_id: str, answer: Answer | None) -> Response:
+    headers = {"Idempotency-Key": command_id}
+    if answer is None:
+        look = f"/commands/{command_id}"
+        said = {"look": look, "detail": "The log has not answered yet. Look there, or send the same command again."}
+        return JSONResponse(said, 202, headers | {"Location": look})
+    if answer.hit:
+        headers["Idempotency-Hit"] = "true"
+    return Response(answer.body, answer.status, headers, media_type="application/json")
+
+
+def _who(request: Request) -> tuple[str, str]:
+    command_id = request.headers.get("idempotency-key") or str(uuid.uuid4())
+    if not IDEMPOTENCY_KEY.match(command_id):
+        raise Malformed("The Idempotency-Key must be 1 to 128 letters, digits or any of . _ : = + -")
+    actor = request.headers.get("x-actor", "unnamed")
+    if not ACTOR.match(actor):
+        raise Malformed("X-Actor must be 1 to 100 printable characters.")
+    return command_id, actor
+
+
+def _request_hash(key: str, actor: str, command: Any) -> bytes:
+    return hashlib.sha256(repr((key, actor, command)).encode()).digest()
+
+
+def checked_key(key: str) -> str:
+    """An id from a path. Raises Malformed."""
+    if not re.match(KEY_PATTERN, key):
+        raise Malformed("An id in the path is letters, digits, dashes and underscores, at most 64.")
+    return key
+
+
+def event_stream(
+    parts: Parts, key: str, snapshot: Callable[[], Awaitable[dict[str, Any] | None]], request: Request
+) -> StreamingResponse:
+    """The feed of a key as an HTTP response; resumes behind the Last-Event-ID."""
+    assert parts.feeds is not None
+    said = request.headers.get("last-event-id", "")
+    last_event_id = int(said) if said.isdigit() else None
+    return StreamingResponse(
+        parts.feeds.read(key, snapshot, last_event_id),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )
+
+
+class _Server(uvicorn.Server):
+    """Ends the open feeds first: they would keep the server from stopping."""
+
+    async def shutdown(self, sockets: Any = None) -> None:
+        parts = getattr(self.config.app.state, "parts", None)  # type: ignore[union-attr]
+        if parts is not None and parts.feeds is not None:
+            parts.feeds.close()
+        await super().shutdown(sockets)
+
+
+def run(definition: Definition) -> None:
+    """Runs a service until it is told to stop."""
+    logging.basicConfig(
+        level=logging.INFO, stream=sys.stdout, format="%(asctime)s %(levelname)-8s %(name)s: %(message)s", force=True
+    )
+    try:
+        settings = settings_from(environment(), definition.name, definition.port)
+        book = load(settings.rules)
+    except (SettingWrong, RulesUnreadable) as error:
+        sys.exit(str(error))
+    log.info("%s", settings.shown())
+    app = app_of(definition, settings, book)
+    config = uvicorn.Config(
+        app, host=settings.host, port=settings.port, log_config=None, access_log=False, timeout_graceful_shutdown=3,
+        backlog=4096,
+    )  # fmt: skip
+    _Server(config).run()
+    log.info("stopped")
+
+
+__all__ = ["Definition", "Parts", "app_of", "checked_key", "event_stream", "run"]

@@ -1,0 +1,64 @@
+"""What a service is told by its environment, read once at its start."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+
+class SettingWrong(Exception):
+    """A setting is missing or malformed; the sentence says which and what it must be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Where a service finds its parts and is found itself."""
+
+    service: str
+    instance: str
+    host: str
+    port: int
+    kafka: str
+    postgres: str
+    rules: Path
+    answer_seconds: float
+    """How long a caller waits for the log's answer before it is told where to look."""
+    feed_queue_max: int
+    """How many deltas a slow reader of a feed may be behind before it is dropped."""
+
+    def shown(self) -> str:
+        """One line for the log, without secrets."""
+        database = urlsplit(self.postgres)
+        return (
+            f"{self.service} ({self.instance}) on {self.host}:{self.port}, kafka {self.kafka},"
+            f" postgres {database.hostname or 'socket'}{database.path}, rules {self.rules}"
+        )
+
+
+def settings_from(environment: dict[str, str], service: str, port: int) -> Settings:
+    """The settings of a service. Raises SettingWrong."""
+    auth = environment.get("AUTH", "off")
+    if auth != "off":
+        raise SettingWrong(f"AUTH={auth}: this version knows no tokens; run with AUTH=off, on loopback only")
+    host = environment.get("ROUNDLOG_HOST", "127.0.0.1")
+    try:
+        return Settings(
+            service=service,
+            instance=environment.get("ROUNDLOG_INSTANCE", f"{service}-1"),
+            host=host,
+            port=int(environment.get("ROUNDLOG_PORT", str(port))),
+            kafka=environment["ROUNDLOG_KAFKA"],
+            postgres=environment["ROUNDLOG_POSTGRES"],
+            rules=Path(environment.get("ROUNDLOG_RULES", "deploy/rules")),
+            answer_seconds=float(environment.get("ROUNDLOG_ANSWER_SECONDS", "5")),
+            feed_queue_max=int(environment.get("ROUNDLOG_FEED_QUEUE_MAX", "1000")),
+        )
+    except KeyError as error:
+        raise SettingWrong(f"the environment lacks {error.args[0]}") from None
+    except ValueError as error:
+        raise SettingWrong(f"a setting is not a number: {error}") from None
+
+
+def environment() -> dict[str, str]:
+    """The process's environment, as it is now."""
+    return dict(os.environ)

@@ -1,0 +1,75 @@
+"""Whether the broker and the database answer, asked twice a second, so that callers need not wait to find out."""
+
+import asyncio
+import contextlib
+import logging
+
+import asyncpg
+from aiokafka import TopicPartition
+
+from services.runtime.kafka import Kafka
+
+EVERY_SECONDS = 0.5
+PATIENCE_SECONDS = 1.0
+
+log = logging.getLogger(__name__)
+
+
+class Watch:
+    """Asks the broker and the database in turn; `away` names what does not answer."""
+
+    def __init__(self, kafka: Kafka, pool: asyncpg.Pool, topic: str) -> None:
+        self._kafka = kafka
+        self._pool = pool
+        self._topic = topic
+        self.answers = {"kafka": True, "postgres": True}
+        self.lost = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    @property
+    def away(self) -> list[str]:
+        """What does not answer, by name."""
+        return [name for name, answers in self.answers.items() if not answers]
+
+    def start(self) -> None:
+        self._tasks = [asyncio.create_task(self._watch_kafka()), asyncio.create_task(self._watch_postgres())]
+
+    async def stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def note(self, name: str, answers: bool) -> None:
+        """What somebody else found out on the way."""
+        if self.answers[name] != answers:
+            log.warning("%s %s", name, "answers again" if answers else "does not answer")
+        self.answers[name] = answers
+        if self.away:
+            self.lost.set()
+        else:
+            self.lost.clear()
+
+    async def _watch_kafka(self) -> None:
+        while True:
+            try:
+                async with self._kafka.reader() as reader:
+                    while True:
+                        async with asyncio.timeout(PATIENCE_SECONDS):
+                            await reader.end_offsets([TopicPartition(self._topic, 0)])
+                        self.note("kafka", True)
+                        await asyncio.sleep(EVERY_SECONDS)
+            except asyncio.CancelledError:
+                raise
+            except Exception:  # whatever it is, the broker did not answer
+                self.note("kafka", False)
+                await asyncio.sleep(EVERY_SECONDS)
+
+    async def _watch_postgres(self) -> None:
+        while True:
+            answers = False
+            with contextlib.suppress(OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+                async with asyncio.timeout(PATIENCE_SECONDS):
+                    await self._pool.fetchval("SELECT 1")
+                answers = True
+            self.note("postgres", answers)
+            await asyncio.sleep(EVERY_SECONDS)

@@ -1,0 +1,74 @@
+"""Tables over HTTP: what happens at a table goes in, what it looks like comes out."""
+
+from dataclasses import replace
+from typing import Any
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import StreamingResponse
+
+from services.core import rounds
+from services.flow import PARTITIONS
+from services.runtime.asking import Away
+from services.runtime.forms import Forms
+from services.runtime.kafka import BrokerAway, partition_of
+from services.runtime.service import Parts, checked_key, event_stream
+
+FORMS = Forms(rounds.PeopleCommand, stamped={"OpenTable": frozenset({"progressive_rules"})})
+REACH_SECONDS = 3.0
+
+
+def feed(_: str, __: rounds.State) -> dict[str, Any]:
+    """A table's deltas carry its events alone."""
+    return {}
+
+
+async def stamp(parts: Parts, _: str, command: Any) -> Any:
+    """Puts into OpenTable under which submission its progressive is open. Raises Away.
+
+    The processor reads one log only, so what another log says must come with the command. The
+    projection is first brought to that log's end, so that a progressive just opened is seen.
+    """
+    if not isinstance(command, rounds.OpenTable) or command.progressive_id is None:
+        return command
+    try:
+        ends = await parts.kafka.ends(["jackpots"])
+        place = ("jackpots", partition_of(command.progressive_id, PARTITIONS))
+        await parts.projection.reach({place: ends[place][1]}, REACH_SECONDS)
+    except (BrokerAway, TimeoutError):
+        raise Away(["kafka"]) from None
+    return replace(command, progressive_rules=parts.projection.state_of("jackpots", command.progressive_id))
+
+
+def routes(parts: Parts) -> APIRouter:
+    """The reads of this service."""
+    router = APIRouter(tags=["reads"])
+
+    def view(table_id: str) -> dict[str, Any] | None:
+        state = parts.projection.state_of("rounds", checked_key(table_id))
+        return None if state is None else rounds.view(table_id, state)
+
+    @router.get("/tables")
+    async def tables() -> list[dict[str, Any]]:
+        """Every table, by id."""
+        states = parts.projection.states_of("rounds")
+        return [rounds.view(table_id, state) for table_id, state in states.items()]
+
+    @router.get("/tables/{table_id}")
+    async def table(table_id: str) -> dict[str, Any]:
+        """One table and its last round."""
+        shown = view(table_id)
+        if shown is None:
+            raise HTTPException(404, f"There is no table {table_id}.")
+        return shown
+
+    @router.get("/tables/{table_id}/events")
+    async def events(table_id: str, request: Request) -> StreamingResponse:
+        """The table's feed: a snapshot, then numbered deltas."""
+
+        async def snapshot() -> dict[str, Any] | None:
+            return view(table_id)
+
+        checked_key(table_id)
+        return event_stream(parts, table_id, snapshot, request)
+
+    return router

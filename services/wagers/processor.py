@@ -1,0 +1,16 @@
+"""The processor of `wagers`: settles from the round log alone."""
+
+from services.core import rounds, wagers
+from services.flow import stream_of
+from services.runtime.stepping import Processor
+
+PROCESSOR = Processor(
+    stream=stream_of("wagers"),
+    initial=rounds.INITIAL,
+    state_type=rounds.State,
+    decide=wagers.decide,
+    evolve=None,
+    observe=rounds.evolve,
+    following=wagers.following,
+    refused=None,
+)
