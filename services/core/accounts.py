@@ -167,7 +167,8 @@ class Refused:
 
 
 Event = (
-    AccountOpened | Deposited | Withdrawn | HoldPlaced | HoldDeclined | HoldPosted | HoldReleased | WinningsCredited | Refused
+    AccountOpened | Deposited | Withdrawn | HoldPlaced | HoldDeclined | HoldPosted | HoldReleased | WinningsCredited
+    | Refused
 )
 
 
@@ -204,7 +205,7 @@ def decide(state: State, command: Command, asking: Asking) -> tuple[Event, ...]:
     match command:
         case OpenAccount(player_id):
             if state.player_id is not None:
-                raise refusal.Refused(f"The account {asking.key} is open already. An account opens once; use it as it is.")
+                raise refusal.Refused(f"The account {asking.key} is open already. It opens once; use it as it is.")
             return (AccountOpened(player_id),)
         case Deposit(amount_cents, reference):
             _require_open(state, asking)

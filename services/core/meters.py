@@ -50,12 +50,8 @@ class TakenBack:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
-    """One level now: its parameters, its contents, and its tallies since it opened.
-
-    `contributed` is net of reversals, `seeded` all that the house put in, `hits` every share won. After
-    every event, exactly: value + hidden + overflow + won = seeded + contributed.
-    """
+class Terms:
+    """The parameters of a level, as it was opened."""
 
     name: str
     base: Microcents
@@ -63,6 +59,17 @@ class Level:
     rate: Ppm
     hidden_rate: Ppm
     limit: Microcents
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One level now: its terms, its contents, and its tallies since it opened.
+
+    `contributed` is net of reversals, `seeded` all that the house put in, `hits` every share won. After
+    every event, exactly: value + hidden + overflow + won = seeded + contributed.
+    """
+
+    terms: Terms
     meter: Meter
     contributed: Microcents
     seeded: Microcents
@@ -71,11 +78,15 @@ class Level:
     paid_cents: Cents = 0
     hits: int = 0
 
+    @property
+    def name(self) -> str:
+        return self.terms.name
+
     def gain(self, wager_cents: Cents) -> Meter:
         """What wagers add. The shown part stops at the limit and the rest is overflow; hidden has no limit."""
-        gain = contribution_microcents(wager_cents, self.rate)
-        shown = min(gain, max(0, self.limit - self.meter.value))
-        return Meter(shown, contribution_microcents(wager_cents, self.hidden_rate), gain - shown)
+        gain = contribution_microcents(wager_cents, self.terms.rate)
+        shown = min(gain, max(0, self.terms.limit - self.meter.value))
+        return Meter(shown, contribution_microcents(wager_cents, self.terms.hidden_rate), gain - shown)
 
     def take_back(self, recorded: Meter) -> TakenBack:
         """The reversal of a recorded contribution.
@@ -86,7 +97,7 @@ class Level:
         overflow = min(self.meter.overflow, recorded.overflow)
         hidden = min(self.meter.hidden, recorded.hidden)
         value = recorded.total - overflow - hidden
-        return TakenBack(Meter(value, hidden, overflow), max(0, self.reset - (self.meter.value - value)))
+        return TakenBack(Meter(value, hidden, overflow), max(0, self.terms.reset - (self.meter.value - value)))
 
     def share(self, percent: int) -> Share:
         """The share that a hand wins, in whole cents of the value.
@@ -98,15 +109,25 @@ class Level:
         amount_cents = whole_cents(meter.value * percent // 100)
         left = meter.value - amount_cents * MICROCENTS_PER_CENT
         if percent == 100:
-            start = self.reset + meter.hidden + meter.overflow + left
-            value = min(start, self.limit)
-            return Share(amount_cents, Meter(value, 0, start - value), self.reset)
-        seeded = max(0, self.reset - left)
+            start = self.terms.reset + meter.hidden + meter.overflow + left
+            value = min(start, self.terms.limit)
+            return Share(amount_cents, Meter(value, 0, start - value), self.terms.reset)
+        seeded = max(0, self.terms.reset - left)
         return Share(amount_cents, Meter(left + seeded, meter.hidden, meter.overflow), seeded)
 
-    def gained(self, gain: Meter) -> "Level":
-        """After a contribution."""
-        return replace(self._holding(self.meter.plus(gain)), contributed=self.contributed + gain.total)
+    def gained(self, shown: Microcents, hidden: Microcents, overflow: Microcents) -> "Level":
+        """After a contribution to the three parts."""
+        # Made in one piece: most records of a log are contributions, and a replay goes through all of them.
+        return Level(
+            self.terms,
+            Meter(self.meter.value + shown, self.meter.hidden + hidden, self.meter.overflow + overflow),
+            self.contributed + shown + hidden + overflow,
+            self.seeded,
+            self.overflow_lifetime + overflow,
+            self.won_cents,
+            self.paid_cents,
+            self.hits,
+        )
 
     def reversed(self, back: TakenBack) -> "Level":
         """After the reversal of a contribution."""
@@ -147,9 +168,9 @@ class Level:
             "paid_cents": self.paid_cents,
             "pending_cents": self.won_cents - self.paid_cents,
             "hits": self.hits,
-            "base_cents": whole_cents(self.base),
-            "reset_cents": whole_cents(self.reset),
-            "limit_cents": whole_cents(self.limit),
-            "rate_ppm": self.rate,
-            "hidden_rate_ppm": self.hidden_rate,
+            "base_cents": whole_cents(self.terms.base),
+            "reset_cents": whole_cents(self.terms.reset),
+            "limit_cents": whole_cents(self.terms.limit),
+            "rate_ppm": self.terms.rate,
+            "hidden_rate_ppm": self.terms.hidden_rate,
         }

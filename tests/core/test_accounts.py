@@ -65,7 +65,7 @@ def test_an_account_opens_once() -> None:
     refused(given(OPENED), OpenAccount("player-3"), "open already")
 
 
-@pytest.mark.parametrize("command", [Deposit(1, "a"), Withdraw(1, "a"), CreditWinnings(1, "table-1-1", 3, "lucky_position")])
+@pytest.mark.parametrize("command", [Deposit(1, "a"), Withdraw(1, "a"), CreditWinnings(1, "t-1", 3, "magic_card")])
 def test_an_account_that_is_not_open_takes_no_money(command: accounts.Command) -> None:
     refused(INITIAL, command, "account-3", "not open")
 
@@ -73,7 +73,9 @@ def test_an_account_that_is_not_open_takes_no_money(command: accounts.Command) -
 @pytest.mark.parametrize("amount_cents", [0, -1])
 def test_amounts_are_more_than_nothing(amount_cents: int) -> None:
     for command in (
-        Deposit(amount_cents, "a"), Withdraw(amount_cents, "a"), CreditWinnings(amount_cents, "table-1-1", 3, "magic_card")
+        Deposit(amount_cents, "a"),
+        Withdraw(amount_cents, "a"),
+        CreditWinnings(amount_cents, "table-1-1", 3, "magic_card"),
     ):
         refused(given(OPENED), command, "more than nothing")
 
@@ -110,7 +112,7 @@ def test_a_hold_is_placed_once() -> None:
         (INITIAL, "not open"),
         (given(AccountOpened("player-4"), Deposited(500, "in-1")), "another player"),
         (given(OPENED, Deposited(99, "in-1")), "$0.99 available"),
-        (given(OPENED, Deposited(199, "in-1"), HoldPlaced("hold-0", 100, "table-1", "table-1-1", 6)), "$0.99 available"),
+        (given(OPENED, Deposited(199, "in-1"), HoldPlaced("hold-0", 100, "t-1", "t-1-1", 6)), "$0.99 available"),
     ],
 )
 def test_a_hold_that_cannot_be_placed_is_declined(state: State, words: str) -> None:

@@ -126,7 +126,8 @@ def test_a_progressive_opens_with_the_levels_of_its_submission() -> None:
         ),
     )
     told = Told("ms")
-    told.shows(value_cents=1_000_000, seeded_microcents=1_000_000 * CENT, contributed_microcents=0, hits=0, paid_cents=0)
+    told.shows(value_cents=1_000_000, seeded_microcents=1_000_000 * CENT)
+    told.shows(contributed_microcents=0, hits=0, paid_cents=0)
 
 
 def test_opening_is_refused() -> None:
@@ -141,7 +142,8 @@ def test_opening_is_refused() -> None:
     "command",
     [
         Contribute("table-1", "table-1-1", 100, 1), claim(), ValidatePayout("x"), PayEnvy("table-1-1", 1),
-        AwardEnvy("table-1", "table-1-1", 1, (2,), "royal_flush", 100_000), ReverseContribution("table-1", "table-1-1"),
+        AwardEnvy("table-1", "table-1-1", 1, (2,), "royal_flush", 100_000),
+        ReverseContribution("table-1", "table-1-1"),
     ],
 )
 def test_nothing_happens_at_a_progressive_that_is_not_open(command: jackpots.Command) -> None:
@@ -208,7 +210,8 @@ def test_a_void_after_another_table_won_is_taken_from_the_value_and_the_house_fu
     told = Told("tight")
     told.when(Contribute("table-1", "table-1-1", 300, 3))  # 100 shown, 30 hidden, 50 overflow
     told.when(claim("100% of meter", round_id="table-2-1"))
-    told.shows(value_microcents=1_080 * CENT, hidden_microcents=0, overflow_microcents=0, seeded_microcents=2_000 * CENT)
+    told.shows(value_microcents=1_080 * CENT, hidden_microcents=0, overflow_microcents=0)
+    told.shows(seeded_microcents=2_000 * CENT)
     assert told.when(ReverseContribution("table-1", "table-1-1")) == (
         ContributionTakenBack("table-1", "table-1-1", (LevelReversal("meter", 180 * CENT, 0, 0, 100 * CENT),)),
     )

@@ -30,7 +30,7 @@ from services.core.jackpots import (
     evolve,
     view,
 )
-from services.core.meters import Level, Meter
+from services.core.meters import Level, Meter, Terms
 from services.core.names import On, Source
 from services.core.paytables import Paytable
 from services.core.rules import AnteLimits, Progressive, RuleBook, StubCount, Submission
@@ -142,7 +142,7 @@ class Play(RuleBasedStateMachine):
     def balanced(self) -> None:
         for level in self.state.levels:
             assert level.meter.total + level.won_cents * CENT == level.seeded + level.contributed
-            assert min(level.meter.value - level.reset, level.meter.hidden, level.meter.overflow) >= 0
+            assert min(level.meter.value - level.terms.reset, level.meter.hidden, level.meter.overflow) >= 0
             assert level.overflow_lifetime >= max(self.overflow_lifetime[level.name], level.meter.overflow)
             self.overflow_lifetime[level.name] = level.overflow_lifetime
 
@@ -170,7 +170,11 @@ class Play(RuleBasedStateMachine):
             assert Fraction(taken, CENT) == sum(pot.last[table])
             pot.void(table)
 
-    @rule(name=st.sampled_from(("mega", "major", "minor")), percent=st.just(100) | st.integers(1, 99), seat=st.integers(1, 6))
+    @rule(
+        name=st.sampled_from(("mega", "major", "minor")),
+        percent=st.just(100) | st.integers(1, 99),
+        seat=st.integers(1, 6),
+    )
     def win(self, name: str, percent: int, seat: int) -> None:
         claim_id = f"claim-{sum(pot.hits for pot in self.pots.values())}"
         hit, claimed = self.tell(
@@ -222,9 +226,10 @@ TestPlay.settings = settings(max_examples=150, stateful_step_count=40, deadline=
 )
 def test_a_fraction_is_carried_from_win_to_win(wagers: list[int], rate: int, hidden_rate: int) -> None:
     """Won after every wager: what was paid in whole cents and the fraction that is left are all there ever was."""
-    level = Level("meter", 0, 0, rate, hidden_rate, 10**18, Meter(0, 0, 0), contributed=0, seeded=0)
+    level = Level(Terms("meter", 0, 0, rate, hidden_rate, 10**18), Meter(0, 0, 0), contributed=0, seeded=0)
     for wager_cents in wagers:
-        level = level.gained(level.gain(wager_cents))
+        gain = level.gain(wager_cents)
+        level = level.gained(gain.value, gain.hidden, gain.overflow)
         level = level.won(level.share(100))
     put_in = sum(wagers) * (rate + hidden_rate)
     assert level.won_cents * CENT + level.meter.total == put_in

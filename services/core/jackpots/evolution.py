@@ -21,19 +21,18 @@ from services.core.jackpots.events import (
     Refused,
 )
 from services.core.jackpots.progressive import AWARDS_KEPT, Award, Claim, State
-from services.core.meters import Level, Meter, Share, TakenBack
+from services.core.meters import Level, Meter, Share, TakenBack, Terms
 from services.core.payouts import ClaimState
 
 
 def evolve(state: State, event: Event) -> State:
     """The progressive after one more record, whichever it is: each counts one in `sequence`."""
+    if isinstance(event, ContributionAccepted):
+        return _contributed(state, event)
     after = replace(state, sequence=state.sequence + 1)
     match event:
         case ProgressiveOpened(rules, sha256, levels):
             return replace(after, rules=rules, rules_sha256=sha256, levels=tuple(map(_level_opened, levels)))
-        case ContributionAccepted(levels=parts):
-            gained = tuple(map(_level_gained, state.levels, parts))
-            return replace(after, levels=gained, contributions={**state.contributions, event.table_id: event})
         case ContributionTakenBack(levels=reversals):
             left = tuple(map(_level_reversed, state.levels, reversals))
             return replace(after, levels=left, contributions=_without(state.contributions, event.table_id))
@@ -60,14 +59,29 @@ def evolve(state: State, event: Event) -> State:
 
 def _level_opened(opened: LevelOpened) -> Level:
     base = opened.base_microcents
-    return Level(
-        opened.name, base, opened.reset_microcents, opened.rate_ppm, opened.hidden_rate_ppm, opened.limit_microcents,
-        meter=Meter(base, 0, 0), contributed=0, seeded=base,
+    terms = Terms(
+        opened.name, base, opened.reset_microcents, opened.rate_ppm, opened.hidden_rate_ppm, opened.limit_microcents
+    )
+    return Level(terms, Meter(base, 0, 0), contributed=0, seeded=base)
+
+
+def _contributed(state: State, event: ContributionAccepted) -> State:
+    # Made in one piece: most records of a log are contributions, and a replay goes through all of them.
+    return State(
+        state.sequence + 1,
+        state.rules,
+        state.rules_sha256,
+        tuple(map(_level_gained, state.levels, event.levels)),
+        {**state.contributions, event.table_id: event},
+        state.claims,
+        state.envy,
+        state.slips,
+        state.awards,
     )
 
 
 def _level_gained(level: Level, part: LevelContribution) -> Level:
-    return level.gained(Meter(part.shown_microcents, part.hidden_microcents, part.overflow_microcents))
+    return level.gained(part.shown_microcents, part.hidden_microcents, part.overflow_microcents)
 
 
 def _level_reversed(level: Level, part: LevelReversal) -> Level:
