@@ -1,11 +1,11 @@
 """What each event makes of a table."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import assert_never
 
+from services.core.changing import replace
 from services.core.games.game import ANTE, PROGRESSIVE
-from services.core.names import ClaimId, On, Seat, WagerName
+from services.core.names import ClaimId, On, PlayerId, Seat, WagerName
 from services.core.rounds.events import (
     AllSixCardRevealed,
     BetPlaced,
@@ -43,7 +43,6 @@ from services.core.rounds.table import (
     Seated,
     Standing,
     State,
-    Table,
     Wager,
     needs_more_cards,
     undecided,
@@ -52,28 +51,27 @@ from services.core.rounds.table import (
 
 def evolve(state: State, event: Event) -> State:
     """The table after an event. Every event is one record, so each moves the sequence by one."""
-    return replace(_evolve_table(state, event), sequence=state.sequence + 1)
-
-
-def _evolve_table(state: Table, event: Event) -> Table:
+    sequence = state.sequence + 1
     match event:
         case Refused():
-            return state
+            return replace(state, sequence=sequence)
         case TableOpened(game, seats, rules, progressive_id):
             return replace(
-                state, game=game, seats=seats, rules=rules, progressive_id=progressive_id, rounds_uncounted=0
+                state, sequence=sequence, game=game, seats=seats, rules=rules, progressive_id=progressive_id,
+                rounds_uncounted=0,
             )
         case TableClosed():
-            return replace(state, game=None, seats=0, rules=None, progressive_id=None)
+            return replace(state, sequence=sequence, game=None, seats=0, rules=None, progressive_id=None)
         case RoundOpened(round_id, rules, rules_sha256):
             assert state.game is not None, "a round was opened at a closed table"
             opened = Round(round_id, state.game, rules, rules_sha256)
-            return replace(state, rounds_opened=state.rounds_opened + 1, round=opened)
+            return replace(state, sequence=sequence, rounds_opened=state.rounds_opened + 1, round=opened)
         case _:
             assert state.round is not None, "something happened in a round before the first"
             return replace(
                 state,
-                round=_advanced(_evolve_round(state.round, event, state.sequence + 1)),
+                sequence=sequence,
+                round=_advanced(_evolve_round(state.round, event, sequence)),
                 rounds_uncounted=_uncounted(state.rounds_uncounted, event),
             )
 
@@ -153,10 +151,10 @@ def _with_wager(round_: Round, event: WagerEvent, sequence: int) -> Round:
             wager = Wager(
                 event.wager, event.hand, event.amount_cents, Standing.REQUESTED, sequence, event.account_id
             )
-            return _add(_bound(round_, event.seat, event.player_id), event.seat, wager)
+            return _add(round_, event.seat, wager, event.player_id)
         case WagerPlaced():
             wager = Wager(event.wager, event.hand, event.amount_cents, Standing.PLACED)
-            return _add(_bound(round_, event.seat, event.player_id), event.seat, wager)
+            return _add(round_, event.seat, wager, event.player_id)
         case BetPlaced():
             return _add(round_, event.seat, Wager(event.wager, On.PLAYER, event.amount_cents, Standing.PLACED))
         case WagerConfirmed():
@@ -174,20 +172,17 @@ def _with_wager(round_: Round, event: WagerEvent, sequence: int) -> Round:
 
 
 def _with_seat(round_: Round, seat: Seat, change: Callable[[Seated], Seated]) -> Round:
-    others = tuple(each for each in round_.seats if each.seat != seat)
-    seats = sorted((*others, change(round_.seated(seat))), key=lambda each: each.seat)
+    seats = [change(each) if each.seat == seat else each for each in round_.seats]
+    if all(each.seat != seat for each in seats):
+        seats = sorted((*seats, change(Seated(seat))), key=lambda each: each.seat)
     return replace(round_, seats=tuple(seats))
 
 
-def _bound(round_: Round, seat: Seat, player_id: str | None) -> Round:
-    return _with_seat(round_, seat, lambda seated: replace(seated, player_id=player_id or seated.player_id))
-
-
-def _add(round_: Round, seat: Seat, wager: Wager) -> Round:
+def _add(round_: Round, seat: Seat, wager: Wager, player_id: PlayerId | None = None) -> Round:
     def added(seated: Seated) -> Seated:
         # A declined or withdrawn wager of the same kind gives way to the new one.
-        others = tuple(each for each in seated.wagers if (each.wager, each.hand) != (wager.wager, wager.hand))
-        return replace(seated, wagers=(*others, wager))
+        others = [each for each in seated.wagers if (each.wager, each.hand) != (wager.wager, wager.hand)]
+        return replace(seated, player_id=seated.player_id or player_id, wagers=(*others, wager))
 
     return _with_seat(round_, seat, added)
 
@@ -210,6 +205,6 @@ def _with_payout(round_: Round, claim_id: ClaimId, change: Callable[[Awaited], A
 
 def _advanced(round_: Round) -> Round:
     """Settling begins by itself once nobody has a decision left and no card is waited for."""
-    if round_.phase is Phase.DECIDING and not undecided(round_) and not needs_more_cards(round_):
+    if round_.phase is Phase.DECIDING and not needs_more_cards(round_) and not undecided(round_):
         return replace(round_, phase=Phase.SETTLING)
     return round_

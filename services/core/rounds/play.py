@@ -1,9 +1,8 @@
 """Decisions from the deal to the last community card: dealing, the stub, streets and folds, cards turned over."""
 
-from dataclasses import replace
-
 from services.core.asking import Asking
 from services.core.cards import DECK, parse
+from services.core.changing import replace
 from services.core.games.game import Area
 from services.core.names import DEALER, Card, Position, Seat
 from services.core.refusal import Refused

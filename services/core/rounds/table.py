@@ -1,4 +1,7 @@
-"""A table as its round log leaves it, and the questions that decisions and settlements put to it."""
+"""A table as its round log leaves it, and the questions that decisions and settlements put to it.
+
+The dataclasses have no slots: `services.core.changing` replaces such ones faster.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -43,7 +46,7 @@ class Phase(StrEnum):
     VOID = "void"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Wager:
     """One wager of a seat. `request_sequence` and `account_id` belong to a stake from a game account."""
 
@@ -65,7 +68,7 @@ class Wager:
         return self.stands or self.standing is Standing.REQUESTED
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Seated:
     """A seat in a round. `cards` are empty until the hand is shown."""
 
@@ -78,7 +81,10 @@ class Seated:
 
     def wager(self, name: WagerName, hand: On = On.PLAYER) -> Wager | None:
         """The wager of that name on that hand, however it stands."""
-        return next((each for each in self.wagers if each.wager == name and each.hand is hand), None)
+        for each in self.wagers:
+            if each.wager == name and each.hand is hand:
+                return each
+        return None
 
     @property
     def ante(self) -> Wager | None:
@@ -89,10 +95,10 @@ class Seated:
     @property
     def in_play(self) -> bool:
         """Whether decisions are asked of the seat: it has an ante, neither folded nor forfeited."""
-        return self.ante is not None and not self.folded and not self.forfeited
+        return not self.folded and not self.forfeited and self.ante is not None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Awaited:
     """A payout that holds the round open."""
 
@@ -107,7 +113,7 @@ class Awaited:
         return self.validated and (self.documented or not self.documents)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Round:
     """One round. `seats` has those that wagered, ascending; `stub_cards` is None until the hands are dealt."""
 
@@ -160,7 +166,7 @@ class Round:
         return (*self.community, *self.dealer, *self.six_card_bonus, *self.all_six, *shown)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Table:
     """The fold of a round log. `round` stays the last one after it is over, until the next is opened."""
 
@@ -238,9 +244,10 @@ def undecided(round_: Round) -> tuple[Seat, ...]:
 def needs_more_cards(round_: Round) -> bool:
     """Whether community or dealer cards must still come out for somebody's wager."""
     game = game_of(round_)
-    out = len(round_.community) == game.community_cards and len(round_.dealer) == game.dealer_cards
-    return not out and any(
-        live_main(round_, each) or any(kind.needs_table_cards for kind, _ in live_optional(round_, each))
+    if len(round_.community) == game.community_cards and len(round_.dealer) == game.dealer_cards:
+        return False
+    return any(
+        (each.in_play and not each.cards) or any(kind.needs_table_cards for kind, _ in live_optional(round_, each))
         for each in round_.seats
     )
 
