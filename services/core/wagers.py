@@ -6,7 +6,7 @@ from typing import assert_never
 
 from services.core import accounts, jackpots, rounds
 from services.core.asking import Asking, Following
-from services.core.games.game import FIVE_CARD_HAND_BONUS, PROGRESSIVE
+from services.core.games.game import FIVE_CARD_HAND_BONUS, LUCKY_POSITION, MAGIC_CARD, PROGRESSIVE, Game
 from services.core.money import Cents
 from services.core.names import (
     AccountId,
@@ -240,15 +240,19 @@ def _shown(table: Table, event: rounds.HandShown, asking: Asking) -> tuple[Event
     seated = round_.seated(event.seat)
     rules = asking.book.by_sha256(round_.rules_sha256)
     rows = settle_hand(round_, seated, event.cards, rules)
-    # Envy comes right after the progressive wager, or where it would stand.
-    before = [row for row in rows if row.wager in (*game_of(round_).main, PROGRESSIVE)]
+    settled = _rows(table, seated, rows, asking)
     envy = envy_hand(round_, seated, event.cards, rules)
-    after = rows[len(before):]
-    return (
-        *_rows(table, seated, before, asking),
-        *(() if envy is None else _envy(table, seated, *envy)),
-        *_rows(table, seated, after, asking),
-    )
+    if envy is None:
+        return settled
+    # The Envy Bonus comes right after the progressive wager, or where it would stand.
+    order = _order(game_of(round_))
+    place = sum(order.index(row.wager) <= order.index(PROGRESSIVE) for row in rows)
+    return (*settled[:place], *_envy(table, seated, *envy), *settled[place:])
+
+
+def _order(game: Game) -> tuple[WagerName, ...]:
+    """All wagers of a game in the order of settlement."""
+    return (*game.main, *(kind.wager for kind in game.optional), MAGIC_CARD, LUCKY_POSITION)
 
 
 def _envy(table: Table, holder: Seated, hand: HandName, amount_cents: Cents) -> tuple[Event, ...]:
@@ -281,7 +285,7 @@ def _voided(table: Table, event: rounds.RoundVoided, asking: Asking) -> tuple[Ev
     round_ = _round(table)
     game = game_of(round_)
     section = event.section or game.sections.irregularity
-    order = (*game.main, *(kind.wager for kind in game.optional))
+    order = _order(game)
     events: list[Event] = []
     for seated in reversed(round_.seats):
         stakes = sorted((each for each in seated.wagers if each.stands), key=lambda each: order.index(each.wager))
