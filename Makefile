@@ -81,8 +81,9 @@ $(JARS)/installed: deploy/kafka/pom.xml
 	@$(call need,java -version,default-jre-headless,a Java runtime (17 or newer))
 	@$(call need,mvn --version,maven,Maven)
 	@echo "Kafka, into $(JARS) ..."
-	@rm --recursive --force $(JARS)
-	@mvn --quiet --batch-mode -Dstyle.color=never --file $< dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(JARS)
+	@rm --recursive --force $(JARS) && mkdir --parents .local
+	@mvn --quiet --batch-mode --file $< dependency:copy-dependencies -DincludeScope=runtime \
+		-DoutputDirectory=$(CURDIR)/$(JARS) > .local/maven.log || { cat .local/maven.log; exit 1; }
 	@touch $@
 
 # $(call need,what must succeed,Debian's package,its name in words)
