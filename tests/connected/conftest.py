@@ -1,0 +1,52 @@
+"""One broker, one database and one house of four services for all connected tests of a session."""
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from tests.support import parts
+from tests.support.house import COMMAND_SERVICES, House
+
+_numbers = itertools.count(1)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every test of this room is `connected`; nobody has to remember to say so."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.connected)
+
+
+@pytest.fixture(scope="session")
+def kafka() -> Iterator[parts.Broker]:
+    """A broker that answers, at `bootstrap`."""
+    with parts.broker() as broker:
+        yield broker
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[parts.Database]:
+    """A database that answers, at `dsn`."""
+    with parts.database() as database:
+        yield database
+
+
+@pytest.fixture(scope="session")
+def house(kafka: parts.Broker, postgres: parts.Database) -> Iterator[House]:
+    """The four services, ready. Shared: leave them running, and use ids that are `unique`."""
+    # A house asks its broker only for its address.
+    house = House(cast(Any, kafka), cast(Any, postgres), postgres.dsn)
+    house.start(*COMMAND_SERVICES, wait=False)
+    for name in COMMAND_SERVICES:
+        house.wait_ready(name)
+    yield house
+    house.close()
+
+
+@pytest.fixture
+def unique() -> str:
+    """A word that no other test of the session has, for ids and Idempotency-Keys."""
+    return f"t{next(_numbers)}"
