@@ -110,7 +110,8 @@ class Desk:
         appending = asyncio.create_task(self._kafka.append(self._topic, partition, [[(key, value)]]))
         lost = asyncio.create_task(self._watch.lost.wait())
         try:
-            done, _ = await asyncio.wait({appending, lost, future}, return_when=asyncio.FIRST_COMPLETED)
+            waiting: set[asyncio.Future[Any]] = {appending, lost, future}
+            done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
             if appending in done:
                 appending.result()
             elif future not in done:
@@ -131,7 +132,8 @@ class Desk:
     async def _wait(self, future: "asyncio.Future[Answer]", hit: bool) -> Answer | None:
         lost = asyncio.create_task(self._watch.lost.wait())
         try:
-            done, _ = await asyncio.wait({future, lost}, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
+            waiting: set[asyncio.Future[Any]] = {future, lost}
+            done, _ = await asyncio.wait(waiting, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
         finally:
             lost.cancel()
         if future not in done:
@@ -194,4 +196,6 @@ class Desk:
 
     async def forget_old(self, now_ms: int) -> None:
         """Drops outcomes that are older than they are kept."""
-        await self._pool.execute("DELETE FROM outcomes WHERE stream = $1 AND at_ms < $2", self.stream.name, now_ms - KEPT_MS)
+        await self._pool.execute(
+            "DELETE FROM outcomes WHERE stream = $1 AND at_ms < $2", self.stream.name, now_ms - KEPT_MS
+        )

@@ -43,7 +43,9 @@ class _Reader:
 class Feeds:
     """The feeds of all keys of one log. `extra` adds to each delta what its readers want beside the events."""
 
-    def __init__(self, topic: str, fresh: Callable[[], bool], queue_max: int, extra: Callable[[str, Any], dict[str, Any]]) -> None:
+    def __init__(
+        self, topic: str, fresh: Callable[[], bool], queue_max: int, extra: Callable[[str, Any], dict[str, Any]]
+    ) -> None:
         self._topic = topic
         self._fresh = fresh
         self._queue_max = queue_max

@@ -92,7 +92,7 @@ class Forms:
         self._hints = {name: typing.get_type_hints(c, include_extras=True) for name, c in self._commands.items()}
         self._forms: dict[str, type[BaseModel]] = {name: self._form(name) for name in self._commands}
         members = tuple(self._forms.values())
-        union = Annotated[typing.Union[members], Field(discriminator="command")]  # noqa: UP007
+        union: Any = Annotated[typing.Union[members], Field(discriminator="command")]  # type: ignore[valid-type]  # noqa: UP007
         self._any: TypeAdapter[Any] = TypeAdapter(union)
 
     def _form(self, name: str) -> type[BaseModel]:

@@ -193,7 +193,14 @@ async def _fetch(reader: AIOKafkaConsumer, timeout_ms: int, most: int = 2_000) -
         raise BrokerAway(f"the broker does not give records: {error!r}") from error
     return {
         place: [
-            Stored(item.topic, item.partition, item.offset, item.timestamp, (item.key or b"").decode(errors="replace"), item.value or b"")
+            Stored(
+                item.topic,
+                item.partition,
+                item.offset,
+                item.timestamp,
+                (item.key or b"").decode(errors="replace"),
+                item.value or b"",
+            )
             for item in items
         ]
         for place, items in fetched.items()

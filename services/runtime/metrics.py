@@ -19,8 +19,16 @@ class _Collector:
     def collect(self) -> Iterator[Any]:
         parts = self._parts
         yield _gauge("roundlog_ready", "1 when the service can serve.", int(parts.readiness()["ready"]))
-        yield _gauge("roundlog_projection_fresh", "1 when broker and database answered within a second.", int(parts.projection.fresh))
-        yield _gauge("roundlog_memory_peak_bytes", "Peak resident memory.", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+        yield _gauge(
+            "roundlog_projection_fresh",
+            "1 when broker and database answered within a second.",
+            int(parts.projection.fresh),
+        )
+        yield _gauge(
+            "roundlog_memory_peak_bytes",
+            "Peak resident memory.",
+            resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        )
         yield _counter("roundlog_malformed", "Requests that were not of the form asked for.", parts.malformed_total)
         if parts.desk is not None:
             yield _counter("roundlog_commands_appended", "Commands of people appended.", parts.desk.appended_total)
@@ -33,9 +41,13 @@ class _Collector:
             yield _counter("roundlog_records", "Records that the processor wrote.", working.records_total)
             yield _counter("roundlog_refusals", "Commands that were refused.", working.refusals_total)
             yield _counter("roundlog_dead_letters", "Inputs that no schema reads.", working.dead_total)
-            yield _counter("roundlog_overtaken", "Partitions given up because the position had moved.", working.overtaken_total)
+            yield _counter(
+                "roundlog_overtaken", "Partitions given up because the position had moved.", working.overtaken_total
+            )
             yield _gauge("roundlog_partitions_stopped", "Partitions that stand still.", len(working.stopped))
-            yield _gauge("roundlog_last_step_age_seconds", "Since the last batch.", time.monotonic() - working.last_step_at)
+            yield _gauge(
+                "roundlog_last_step_age_seconds", "Since the last batch.", time.monotonic() - working.last_step_at
+            )
 
 
 def _gauge(name: str, text: str, value: float) -> GaugeMetricFamily:

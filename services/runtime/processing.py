@@ -20,7 +20,7 @@ from yarl import URL
 
 from services.flow import DEAD_LETTERS, PARTITIONS, stream_of
 from services.runtime.kafka import BrokerAway, Kafka, partition_of
-from services.runtime.snapshots import Change, Snapshots
+from services.runtime.snapshots import Snapshots
 from services.runtime.stepping import Contradiction, Input, Outcome, PartitionMemory, Sent, Stepper
 
 PENDING_MAX = 10_000
@@ -110,7 +110,9 @@ class Processing:
         app.transport = _Transport([URL(f"kafka://{self.kafka.servers}")], app)
         # aiokafka builds a debug record for every fetch, because Faust leaves its logger at DEBUG.
         logging.getLogger("aiokafka").setLevel(logging.WARNING)
-        topic = app.topic(self.stream.input, key_type=bytes, value_type=bytes, key_serializer="raw", value_serializer="raw")
+        topic = app.topic(
+            self.stream.input, key_type=bytes, value_type=bytes, key_serializer="raw", value_serializer="raw"
+        )
         app.agent(topic, name=f"{self.stream.name}-inputs")(self._take)
         return app
 
@@ -138,7 +140,12 @@ class Processing:
         async for event in stream.noack().events():
             message = event.message
             self._pending.setdefault(message.partition, []).append(
-                Input(message.offset, round(message.timestamp * 1000), (message.key or b"").decode(errors="replace"), message.value or b"")
+                Input(
+                    message.offset,
+                    round(message.timestamp * 1000),
+                    (message.key or b"").decode(errors="replace"),
+                    message.value or b"",
+                )
             )
             self._pending_count += 1
             self._arrived.set()
@@ -163,7 +170,9 @@ class Processing:
                 else:
                     positions[TP(self.stream.input, partition)] = 0
             self.assigned_once.set()
-        log.info("%s: assigned partitions %s at %s", self.stream.name, mine, {p.partition: o for p, o in positions.items()})
+        log.info(
+            "%s: assigned partitions %s at %s", self.stream.name, mine, {p.partition: o for p, o in positions.items()}
+        )
         return positions
 
     async def _adopt(self, partition: int) -> PartitionMemory | None:
@@ -189,7 +198,9 @@ class Processing:
                 f" the topics end at {input_end} and {log_end}; records are missing from the broker"
             )
         start = memory.log_end
-        records = [(item.key, item.value) async for item in self.kafka.read(self.stream.name, partition, start, log_end)]
+        records = [
+            (item.key, item.value) async for item in self.kafka.read(self.stream.name, partition, start, log_end)
+        ]
         resend = self.stepper.adopt(memory, records, resend_from=sent_until - start)
         memory.log_end = log_end
         memory.position = max(memory.position, first)
@@ -221,7 +232,6 @@ class Processing:
     async def _process_pending(self) -> None:
         batches, self._pending, self._pending_count = self._pending, {}, 0
         self._room.set()
-        changes: list[Change] = []
         outcomes: list[tuple[PartitionMemory, Outcome]] = []
         for partition, items in batches.items():
             memory = self.memories.get(partition)
@@ -235,39 +245,43 @@ class Processing:
                     log.error("%s-%s: inputs are missing at %s", self.stream.name, partition, memory.position)
                     self._give_up(partition)
                     break
-                outcomes.append((memory, self._step(memory, fresh, changes)))
+                outcomes.append((memory, self._step(memory, fresh)))
                 if outcomes[-1][1].stopped is not None:
                     break
-        await self._make_durable(changes, outcomes)
+        await self._make_durable(outcomes)
         for memory, outcome in outcomes:
             if outcome.stopped is not None:
                 self.memories.pop(memory.partition, None)
                 await self._stand_still(memory.partition, f"at input offset {memory.position}: {outcome.stopped}")
 
-    def _step(self, memory: PartitionMemory, items: list[Input], changes: list[Change]) -> Outcome:
-        if not any(change.memory is memory for change in changes):
-            changes.append(Change(memory, memory.position))
+    def _step(self, memory: PartitionMemory, items: list[Input]) -> Outcome:
         outcome = self.stepper.step(memory, items)
         self.inputs_total += len(items)
         self.records_total += outcome.records
         self.refusals_total += outcome.refusals
         return outcome
 
-    async def _make_durable(self, changes: list[Change], outcomes: list[tuple[PartitionMemory, Outcome]]) -> None:
+    async def _make_durable(self, outcomes: list[tuple[PartitionMemory, Outcome]]) -> None:
         """Outputs acknowledged, then states and positions in one transaction, then the group told."""
-        if not changes:
+        memories = list({memory.partition: memory for memory, _ in outcomes}.values())
+        if not memories:
             return
         await self._until_done("outputs", self._append_outcomes, outcomes)
-        overtaken = await self._until_done("snapshots", self.snapshots.save, changes)
+        overtaken = await self._until_done("snapshots", self.snapshots.save, memories)
         for partition in overtaken:
             self.overtaken_total += 1
-            log.warning("%s-%s: another worker, or a restored database, moved the position; given up", self.stream.name, partition)
+            log.warning(
+                "%s-%s: another worker, or a restored database, moved the position; given up",
+                self.stream.name,
+                partition,
+            )
             self._give_up(partition)
         self.last_step_at = time.monotonic()
         positions = {
-            TP(self.stream.input, change.memory.partition): change.memory.position
-            for change in changes if change.memory.partition not in overtaken
-        }  # fmt: skip
+            TP(self.stream.input, memory.partition): memory.position
+            for memory in memories
+            if memory.partition not in overtaken
+        }
         with contextlib.suppress(Exception):
             await self._app.consumer.commit_positions(positions)
 
@@ -293,7 +307,9 @@ class Processing:
             assert topic is not None
             place = (topic, partition_of(command.key, PARTITIONS))
             by_place.setdefault(place, []).append([(command.key, command.value)])
-        await asyncio.gather(*(self.kafka.append(topic, partition, groups) for (topic, partition), groups in by_place.items()))
+        await asyncio.gather(
+            *(self.kafka.append(topic, partition, groups) for (topic, partition), groups in by_place.items())
+        )
 
     async def _until_done(self, what: str, act: Any, argument: Any) -> Any:
         """Tries again until the broker or the database is back: what is decided must be written, and is the same each time."""

@@ -139,7 +139,9 @@ class Projection:
             await self._load(list(ends))
             for place, (_, end) in ends.items():
                 if self.positions[place] > end:
-                    raise Contradiction(f"{place[0]}-{place[1]} ends at {end}, before the position {self.positions[place]}")
+                    raise Contradiction(
+                        f"{place[0]}-{place[1]} ends at {end}, before the position {self.positions[place]}"
+                    )
             places = {place: TopicPartition(*place) for place in ends}
             reader.assign(list(places.values()))
             for place, topic_partition in places.items():

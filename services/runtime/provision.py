@@ -21,7 +21,7 @@ class TopicWrong(Exception):
 
 async def provision_topics(servers: str, replication: int = 1) -> list[str]:
     """Makes the topics that are missing; gives their names. Raises TopicWrong."""
-    wanted = {name: (PARTITIONS, "-1") for name in logs()}
+    wanted = dict.fromkeys(logs(), (PARTITIONS, "-1"))
     wanted |= {name: (PARTITIONS, str(COMMANDS_KEPT_MS)) for name in command_topics()}
     wanted[DEAD_LETTERS] = (1, "-1")
     admin = AIOKafkaAdminClient(bootstrap_servers=servers)

@@ -27,7 +27,7 @@ from services.runtime.kafka import Kafka
 from services.runtime.metrics import exposition
 from services.runtime.processing import Processing
 from services.runtime.projecting import Apply, Log, Projection
-from services.runtime.provision import TopicWrong, provision
+from services.runtime.provision import TopicWrong, provision_tables, provision_topics
 from services.runtime.settings import Settings, SettingWrong, environment, settings_from
 from services.runtime.stepping import Processor, Stepper
 from services.runtime.submissions import RulesUnreadable, load
@@ -120,18 +120,28 @@ def _parts(definition: Definition, settings: Settings, book: RuleBook, pool: asy
     return Parts(definition, settings, book, kafka, pool, watch, projection, processing, desk, feeds)
 
 
-async def _start(parts: Parts) -> None:
-    """Topics and tables, then projection and processor; tries again until the broker and the database are there."""
+async def _until_there(name: str, parts: Parts, act: Callable[[], Awaitable[Any]]) -> None:
+    """Tries again until the broker or the database is there; whoever asks /readyz sees which is not."""
     while True:
         try:
-            await provision(parts.settings.kafka, parts.settings.postgres)
-            break
+            await act()
         except TopicWrong:
             raise
         except Exception as error:
-            log.warning("waits for the broker and the database: %s", error)
+            parts.watch.note(name, False)
+            log.warning("waits for %s: %s", name, error)
             await asyncio.sleep(START_AGAIN_SECONDS)
+        else:
+            parts.watch.note(name, True)
+            return
+
+
+async def _start(parts: Parts) -> None:
+    """Topics and tables, then projection and processor; tries again until the broker and the database are there."""
+    await _until_there("kafka", parts, lambda: provision_topics(parts.settings.kafka))
+    await _until_there("postgres", parts, lambda: provision_tables(parts.settings.postgres))
     parts.provisioned.set()
+    parts.watch.start()
     parts.projection.start()
     if parts.processing is not None:
         await parts.processing.start()
@@ -165,7 +175,6 @@ def app_of(definition: Definition, settings: Settings, book: RuleBook) -> FastAP
         app.include_router(definition.routes(parts))
         if definition.forms is not None:
             app.include_router(_command_routes(parts, definition.forms))
-        parts.watch.start()
         starting = asyncio.create_task(_start(parts), name="start")
         starting.add_done_callback(_end_on_failure)
         try:
@@ -221,7 +230,13 @@ def _error_routes(app: FastAPI) -> None:
         log.warning("%s: %s", request.url.path, error)
         return JSONResponse({"away": ["postgres"], "detail": "postgres cannot be reached."}, 503, {"Retry-After": "1"})
 
-    for kind in (OSError, TimeoutError, asyncpg.PostgresConnectionError, asyncpg.InterfaceError, asyncpg.CannotConnectNowError):
+    for kind in (
+        OSError,
+        TimeoutError,
+        asyncpg.PostgresConnectionError,
+        asyncpg.InterfaceError,
+        asyncpg.CannotConnectNowError,
+    ):
         app.add_exception_handler(kind, lost)
 
 

@@ -39,14 +39,6 @@ ON CONFLICT (stream, partition, key, source) DO UPDATE SET sequence = excluded.s
 """
 
 
-@dataclass(slots=True)
-class Change:
-    """One partition's change: from which position it started, and the memory behind it."""
-
-    memory: PartitionMemory
-    from_position: int
-
-
 class Snapshots:
     """The snapshots of one stream's processor."""
 
@@ -60,7 +52,9 @@ class Snapshots:
         stream = self._stream
         async with self._pool.acquire() as connection, connection.transaction(isolation="repeatable_read"):
             row = await connection.fetchrow(
-                "SELECT position, log_end, version FROM positions WHERE stream = $1 AND partition = $2", stream, partition
+                "SELECT position, log_end, version FROM positions WHERE stream = $1 AND partition = $2",
+                stream,
+                partition,
             )
             if row is None:
                 await connection.execute(
@@ -69,13 +63,15 @@ class Snapshots:
                 )  # fmt: skip
                 return PartitionMemory(partition, 0, 0, 0), 0
             if row["version"] != VERSION:
-                await connection.execute("DELETE FROM snapshots WHERE stream = $1 AND partition = $2", stream, partition)
+                await connection.execute(
+                    "DELETE FROM snapshots WHERE stream = $1 AND partition = $2", stream, partition
+                )
                 await connection.execute("DELETE FROM marks WHERE stream = $1 AND partition = $2", stream, partition)
                 await connection.execute(
                     "UPDATE positions SET position = 0 WHERE stream = $1 AND partition = $2", stream, partition
                 )
                 return PartitionMemory(partition, 0, 0, 0), row["log_end"]
-            memory = PartitionMemory(partition, row["position"], row["log_end"], 0)
+            memory = PartitionMemory(partition, row["position"], row["log_end"], 0, row["position"])
             await self._load_keys(connection, memory)
         return memory, row["log_end"]
 
@@ -93,27 +89,32 @@ class Snapshots:
         for row in await connection.fetch(f"SELECT * FROM marks {where}", self._stream, memory.partition):
             memory.keys[row["key"]].seen.marks[row["source"]] = (row["sequence"], row["number"])
 
-    async def save(self, changes: list[Change]) -> set[int]:
-        """Writes what was touched where the position is still the one it started from; gives the partitions that were overtaken.
+    async def save(self, memories: list[PartitionMemory]) -> set[int]:
+        """Writes what was touched where the position is still the one last saved; gives the partitions that were overtaken.
 
         One transaction for all; where one was overtaken nothing of it is written and the rest is.
         """
         overtaken: set[int] = set()
         async with self._pool.acquire() as connection, connection.transaction():
-            for change in sorted(changes, key=lambda change: change.memory.partition):
-                memory = change.memory
+            for memory in sorted(memories, key=lambda memory: memory.partition):
                 status = await connection.execute(
-                    SAVE_POSITION, self._stream, memory.partition, memory.position, memory.log_end,
-                    change.from_position, VERSION,
-                )  # fmt: skip
+                    SAVE_POSITION,
+                    self._stream,
+                    memory.partition,
+                    memory.position,
+                    memory.log_end,
+                    memory.saved,
+                    VERSION,
+                )
                 if status != "UPDATE 1":
                     overtaken.add(memory.partition)
-            await self._save_keys(connection, [c.memory for c in changes if c.memory.partition not in overtaken])
-        for change in changes:
-            if change.memory.partition not in overtaken:
-                for key in change.memory.touched:
-                    change.memory.keys[key].seen.touched.clear()
-                change.memory.touched.clear()
+            kept = [memory for memory in memories if memory.partition not in overtaken]
+            await self._save_keys(connection, kept)
+        for memory in kept:
+            memory.saved = memory.position
+            for key in memory.touched:
+                memory.keys[key].seen.touched.clear()
+            memory.touched.clear()
         return overtaken
 
     async def _save_keys(self, connection: Any, memories: list[PartitionMemory]) -> None:

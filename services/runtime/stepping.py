@@ -141,7 +141,9 @@ def _short(command_id: str) -> bytes:
 class KeyMemory:
     """What a processor knows of one key."""
 
-    def __init__(self, name: str, state: Any, head: Head = Head(), input_head: Head = Head(), persons: bytes = b"") -> None:
+    def __init__(
+        self, name: str, state: Any, head: Head = Head(), input_head: Head = Head(), persons: bytes = b""
+    ) -> None:
         self.state = state
         self.own = Chain(name, head)
         self.input = Chain(f"input of {name}", input_head)
@@ -153,13 +155,15 @@ class PartitionMemory:
     """What a processor knows of one partition.
 
     `position` is the next input offset; inputs below `decided_until` are already answered in the log and
-    are only observed. `log_end` is the offset of the own log up to which the states have it.
+    are only observed. `log_end` is the offset of the own log up to which the states have it; `saved` the
+    position as the snapshot has it, which the next one must find there.
     """
 
     partition: int
     position: int
     log_end: int
     decided_until: int
+    saved: int = 0
     keys: dict[str, KeyMemory] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
 
@@ -266,7 +270,9 @@ class Stepper:
         try:
             record = self._input_contract.decode_record(item.value)
         except Unreadable as error:
-            raise Contradiction(f"{self.stream.input} offset {item.offset}: {error}; a newer writer is at work") from None
+            raise Contradiction(
+                f"{self.stream.input} offset {item.offset}: {error}; a newer writer is at work"
+            ) from None
         known = self.key_memory(memory, item.key)
         if not known.input.fits(record, item.value):
             return
@@ -286,7 +292,13 @@ class Stepper:
         self._write(memory, known, item, asked, events, outcome)
 
     def _write(
-        self, memory: PartitionMemory, known: KeyMemory, item: Input, asked: Asked, events: tuple[Any, ...], outcome: Outcome
+        self,
+        memory: PartitionMemory,
+        known: KeyMemory,
+        item: Input,
+        asked: Asked,
+        events: tuple[Any, ...],
+        outcome: Outcome,
     ) -> None:
         if not events:
             return

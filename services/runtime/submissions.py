@@ -64,7 +64,8 @@ class _Loader(yaml.SafeLoader):
             return date.fromisoformat(node.value)
         except ValueError as error:
             raise yaml.MarkedYAMLError(
-                problem=f"There is no day '{node.value}'", problem_mark=node.start_mark) from error
+                problem=f"There is no day '{node.value}'", problem_mark=node.start_mark
+            ) from error
 
 
 _Loader.add_constructor("tag:yaml.org,2002:timestamp", _Loader.construct_yaml_timestamp)

@@ -10,7 +10,7 @@ from aiokafka import TopicPartition
 from services.runtime.kafka import Kafka
 
 EVERY_SECONDS = 0.5
-PATIENCE_SECONDS = 1.0
+PATIENCE_SECONDS = 2.0
 
 log = logging.getLogger(__name__)
 

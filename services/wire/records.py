@@ -91,7 +91,7 @@ class _EnumCodec:
     def __init__(self, core: type[StrEnum], pb2: Any) -> None:
         wrapper = getattr(pb2, core.__name__)
         prefix = snake_case(core.__name__).upper() + "_"
-        self.number = {member: wrapper.Value(prefix + member.name) for member in core}
+        self.number: dict[StrEnum, int] = {member: wrapper.Value(prefix + member.name) for member in core}
         self.member = {number: member for member, number in self.number.items()}
 
     def encode(self, member: Any) -> int:
@@ -235,9 +235,7 @@ class Contract:
         message = self._parse(self._command, sent)
         if not message.command_id:
             raise Unreadable("a command without an id")
-        return Asked(
-            message.command_id, message.actor, message.request_hash, self._commands.decode(message, "command")
-        )
+        return Asked(message.command_id, message.actor, message.request_hash, self._commands.decode(message, "command"))
 
     def _parse(self, kind: Any, stored: bytes) -> Any:
         try:

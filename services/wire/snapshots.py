@@ -16,4 +16,3 @@ def encode_state(state: Any) -> bytes:
 def decode_state(kind: type[State], stored: bytes) -> State:
     """The state of that kind from its bytes."""
     return _CONVERTER.loads(stored, kind)
-

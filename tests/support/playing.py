@@ -55,7 +55,9 @@ def _ask(house: House, step: Any, key: str, wanted: int) -> httpx.Response:
 def same(wanted: Any, found: Any) -> bool:
     """Whether what was found has all that was wanted; more fields may be there, more rows may not."""
     if isinstance(wanted, dict):
-        return isinstance(found, dict) and all(name in found and same(value, found[name]) for name, value in wanted.items())
+        return isinstance(found, dict) and all(
+            name in found and same(value, found[name]) for name, value in wanted.items()
+        )
     if isinstance(wanted, list):
         return (
             isinstance(found, list)
