@@ -50,7 +50,7 @@ class MemoryHouse:
 
     def run(self) -> None:
         """Lets all processors work until nothing moves. Raises what would make a partition stand still."""
-        while any([self._step(name, partition) for name in self.steppers for partition in range(PARTITIONS)]):
+        while any(self._step(name, partition) for name in self.steppers for partition in range(PARTITIONS)):
             pass
 
     def _step(self, name: str, partition: int) -> bool:

@@ -1,6 +1,7 @@
 """One broker, one database and one house of four services for all connected tests of a session."""
 
 import itertools
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -9,6 +10,7 @@ import pytest
 
 from tests.support import parts
 from tests.support.house import COMMAND_SERVICES, House
+from tests.support.worlds import RULES
 
 _numbers = itertools.count(1)
 
@@ -35,10 +37,14 @@ def postgres() -> Iterator[parts.Database]:
 
 
 @pytest.fixture(scope="session")
-def house(kafka: parts.Broker, postgres: parts.Database) -> Iterator[House]:
+def house(kafka: parts.Broker, postgres: parts.Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """The four services, ready. Shared: leave them running, and use ids that are `unique`."""
+    rules = tmp_path_factory.mktemp("rules")
+    for folder in RULES:
+        for path in folder.glob("*.yaml"):
+            shutil.copy(path, rules)
     # A house asks its broker only for its address.
-    house = House(cast(Any, kafka), cast(Any, postgres), postgres.dsn)
+    house = House(cast(Any, kafka), cast(Any, postgres), postgres.dsn, rules)
     house.start(*COMMAND_SERVICES, wait=False)
     for name in COMMAND_SERVICES:
         house.wait_ready(name)

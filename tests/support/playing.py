@@ -1,12 +1,17 @@
-"""Plays a round that is written down as commands and answers, over HTTP."""
+"""Plays a round that is written down as commands and answers, in whichever world.
+
+A step is a `post` with its `body`, answered 200 unless `answers` gives another status (`refused` has words of the
+reason then, and `section` the section), or a `get` with what it `answers` at that moment. `then` are the
+reads once everything has come through.
+"""
 
 from pathlib import Path
 from typing import Any
 
-import httpx
 import yaml
 
-from tests.support.house import House, until
+from tests.support.house import until
+from tests.support.worlds import World
 
 WAITS_FOR_OTHERS = {"CloseBetting", "CloseRound", "ValidatePayout", "DocumentPayout", "PayPayout", "PayEnvy"}
 
@@ -19,49 +24,77 @@ def written(path: Path, unique: str) -> Any:
     return yaml.safe_load(text)
 
 
-def play(house: House, document: Any, unique: str) -> None:
+def play(world: World, document: Any, unique: str) -> None:
     """Sends the commands in order and compares what the reads answer, as written."""
     for number, step in enumerate(document["commands"]):
+        if "get" in step:
+            _read(world, step)
+            continue
         wanted = step.get("answers", 200)
-        _settle_requests(house, step)
-        answer = _ask(house, step, f"{unique}-{number}", wanted)
-        assert answer.status_code == wanted, f"{step['body']}: {answer.status_code} {answer.text}"
+        _settle_requests(world, step)
+        status, answer = _ask(world, step, f"{unique}-{number}", wanted)
+        assert status == wanted, f"{step['body']}: {status} {answer}"
+        assert step.get("refused", "") in answer.get("refused", ""), f"{step['body']}: {answer}"
+        if "section" in step:
+            assert answer["section"] == step["section"], f"{step['body']}: {answer}"
     for read in document["then"]:
-        until(f"{read['get']} answers as written", lambda read=read: same(read["answers"], house.get(read["get"])), 15)
+        _read(world, read)
 
 
-def _settle_requests(house: House, step: Any) -> None:
+def _read(world: World, step: Any) -> None:
+    found: list[Any] = []
+
+    def as_written() -> bool:
+        found[:] = [world.get(step["get"])]
+        return same(step["answers"], found[0])
+
+    try:
+        until(f"{step['get']} answers as written", as_written, world.patience_seconds)
+    except AssertionError as error:
+        raise AssertionError(f"{error}\n{chr(10).join(differences(step['answers'], found[0]))}") from None
+
+
+def _settle_requests(world: World, step: Any) -> None:
     """A wager from a game account is not placed before the account holds the stake: wait for it before betting closes."""
     if step["body"]["command"] == "CloseBetting":
         path = step["post"].removesuffix("/commands")
-        until("requested wagers are settled", lambda: "requested" not in str(house.get(path)))
+        until("requested wagers are settled", lambda: "requested" not in str(world.get(path)), world.patience_seconds)
 
 
-def _ask(house: House, step: Any, key: str, wanted: int) -> httpx.Response:
+def _ask(world: World, step: Any, key: str, wanted: int) -> tuple[int, Any]:
     """Sends a command; where it waits for another service, again under a new key until that has come."""
     actor = step.get("actor", "dealer")
-    answer = house.post(step["post"], step["body"], key, actor)
-    if wanted != 200 or answer.status_code == 200 or step["body"]["command"] not in WAITS_FOR_OTHERS:
-        return answer
+    status, answer = world.post(step["post"], step["body"], key, actor)
+    waits = step["body"]["command"] in WAITS_FOR_OTHERS and world.patience_seconds
+    if wanted != 200 or status == 200 or not waits:
+        return status, answer
     tries = iter(range(10_000))
 
-    def asked() -> httpx.Response | None:
-        again = house.post(step["post"], step["body"], f"{key}-{next(tries)}", actor)
-        return again if again.status_code == 200 else None
+    def asked() -> tuple[int, Any] | None:
+        again = world.post(step["post"], step["body"], f"{key}-{next(tries)}", actor)
+        return again if again[0] == 200 else None
 
-    return until(f"{step['body']} is taken", asked, 15)  # type: ignore[no-any-return]
+    return until(f"{step['body']} is taken", asked, world.patience_seconds)  # type: ignore[no-any-return]
 
 
 def same(wanted: Any, found: Any) -> bool:
     """Whether what was found has all that was wanted; more fields may be there, more rows may not."""
-    if isinstance(wanted, dict):
-        return isinstance(found, dict) and all(
-            name in found and same(value, found[name]) for name, value in wanted.items()
-        )
-    if isinstance(wanted, list):
-        return (
-            isinstance(found, list)
-            and len(wanted) == len(found)
-            and all(same(one, other) for one, other in zip(wanted, found, strict=True))
-        )
-    return type(wanted) is type(found) and bool(wanted == found)
+    return not differences(wanted, found)
+
+
+def differences(wanted: Any, found: Any, place: str = "") -> list[str]:
+    """A line for each thing that was wanted and not found, and for rows that are too many or too few."""
+    if isinstance(wanted, dict) and isinstance(found, dict):
+        return [
+            line
+            for name, value in wanted.items()
+            for line in differences(value, found.get(name, "nothing"), f"{place}/{name}")
+        ]
+    if isinstance(wanted, list) and isinstance(found, list):
+        if len(wanted) != len(found):
+            return [f"{place}: {len(wanted)} rows are written and {len(found)} are there: {found}"]
+        pairs = enumerate(zip(wanted, found, strict=True))
+        return [line for number, pair in pairs for line in differences(*pair, f"{place}/{number}")]
+    if type(wanted) is type(found) and wanted == found:
+        return []
+    return [f"{place}: {wanted!r} is written and {found!r} is there"]
