@@ -1,0 +1,84 @@
+"""The back office over HTTP: the operations page, a round as it was played, and the archive."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi.responses import HTMLResponse
+
+from services.backoffice.archive import read_records, read_round
+from services.backoffice.operations import Operations
+from services.backoffice.reconstruction import RoundIncomplete
+from services.flow import logs
+from services.runtime.service import Parts, checked_key
+
+FOLDER = Path(__file__).parent
+RECORDS_MAX = 1_000
+PLACEHOLDER = "/*ROUND*/null"
+
+
+def for_script(value: Any) -> str:
+    """JSON that may stand inside a script element: nothing in it ends the element or a line of it."""
+    text = orjson.dumps(value).decode()
+    for raw in ("<", ">", "&", "\u2028", "\u2029"):
+        text = text.replace(raw, f"\\u{ord(raw):04x}")
+    return text
+
+
+def routes(parts: Parts) -> APIRouter:
+    """The reads of this service, and its pages."""
+    router = APIRouter(tags=["reads"])
+    operations_page = (FOLDER / "operations.html").read_text()
+    round_page = (FOLDER / "reconstruction.html").read_text()
+    assert PLACEHOLDER in round_page, "the page has no place for the round"
+    operations = Operations(parts)
+
+    async def round_of(round_id: str) -> dict[str, Any]:
+        try:
+            found = await read_round(parts.pool, checked_key(round_id))
+        except RoundIncomplete as error:
+            raise HTTPException(404, str(error)) from None
+        if found is None:
+            raise HTTPException(404, f"There is no round {round_id} in the archive.")
+        return found
+
+    @router.get("/", response_class=HTMLResponse)
+    async def page() -> str:
+        """The operations page."""
+        return operations_page
+
+    @router.get("/operations")
+    async def state_of_operations(request: Request) -> dict[str, Any]:
+        """What the operations page shows."""
+        said = await operations.read()
+        host = request.url.hostname or "127.0.0.1"
+        shown = [{**each, "display_url": each["display_url"].format(host=host)} for each in said["progressives"]]
+        return {**said, "progressives": shown}
+
+    @router.get("/rounds/{round_id}/reconstruction", response_class=HTMLResponse)
+    async def reconstruction(round_id: str) -> str:
+        """The page of a round as it was played."""
+        return round_page.replace(PLACEHOLDER, for_script(await round_of(round_id)), 1)
+
+    @router.get("/rounds/{round_id}/reconstruction.json")
+    async def reconstruction_json(round_id: str) -> dict[str, Any]:
+        """A round as it was played, as JSON."""
+        return await round_of(round_id)
+
+    @router.get("/records/{stream}/{key}")
+    async def records(
+        stream: str,
+        key: str,
+        start: int = Query(1, alias="from", ge=1),
+        limit: int = Query(100, ge=1, le=RECORDS_MAX),
+    ) -> list[dict[str, Any]]:
+        """The archived records of a key, from a sequence on."""
+        if stream not in logs():
+            raise HTTPException(404, f"There is no log {stream}. The logs are {', '.join(logs())}.")
+        found = await read_records(parts.pool, stream, checked_key(key), start, limit)
+        if not found and start == 1:
+            raise HTTPException(404, f"The log {stream} has no records of {key}.")
+        return found
+
+    return router

@@ -1,0 +1,278 @@
+"""Every event as a sentence that a floorperson understands, and the section of the rules behind it."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from services.core import accounts, jackpots, rounds, wagers
+from services.core.games import GAMES
+from services.core.money import MICROCENTS_PER_CENT
+from services.core.names import Card, GameName, On, Source
+
+SUITS = {"c": "♣", "d": "♦", "h": "♥", "s": "♠"}
+SOURCES = {
+    Source.TABLE_INVENTORY: "from the table inventory",
+    Source.GAME_ACCOUNT: "to the game account",
+    Source.HAND_PAY: "by hand pay",
+}
+
+
+class EventUnknown(Exception):
+    """An event that this version has no sentence for; a newer writer is at work."""
+
+
+def sentence(event: Any) -> str:
+    """What an event of any log says, without its name. Raises EventUnknown."""
+    for said in (_betting(event), _play(event), _wagers(event), _claims(event), _meters(event), _accounts(event)):
+        if said is not None:
+            return said
+    raise EventUnknown(f"there is no sentence for the event {type(event).__name__}: a newer writer is at work")
+
+
+def section(event: Any, game: GameName | None) -> str | None:
+    """The section behind an event; the game's own where the event does not name one, None where no rule is behind it."""
+    named = getattr(event, "section", None)
+    if named or game is None:
+        return named or None
+    sections, streets = GAMES[game].sections, GAMES[game].streets
+    match event:
+        case rounds.HandsDealt():
+            return sections.deal
+        case rounds.StubCounted():
+            return sections.count_stub
+        case rounds.BetPlaced(wager=wager):
+            return next((street.decide_section for street in streets if street.wager == wager), None)
+        case rounds.MagicCardDrawn() | rounds.LuckyPositionDrawn():
+            return sections.extras
+        case rounds.HandShown():
+            return sections.show
+        case rounds.WagersForfeited():
+            return sections.forfeit
+        case rounds.RoundClosed():
+            return sections.close
+        case jackpots.EnvyBonusDue():
+            return sections.envy
+        case _:
+            return None
+
+
+# Words --------------------------------------------------------------------------------------------------
+
+
+def dollars(cents: int) -> str:
+    """123456 as $1,234.56."""
+    sign = "-" if cents < 0 else ""
+    return f"{sign}${abs(cents) // 100:,}.{abs(cents) % 100:02d}"
+
+
+def cards(names: Iterable[Card]) -> str:
+    """`As` and `Td` as A♠ 10♦."""
+    return " ".join(name[:-1].replace("T", "10") + SUITS[name[-1]] for name in names)
+
+
+def words(name: str) -> str:
+    """A name as it is spoken: royal_flush is royal flush."""
+    return name.replace("_", " ")
+
+
+def _wager(name: str, on: On = On.PLAYER) -> str:
+    return words(name) + (" on the dealer's hand" if on is On.DEALER else "")
+
+
+def _seats(seats: Iterable[int]) -> str:
+    listed = [str(seat) for seat in seats]
+    if not listed:
+        return "no seat"
+    named = listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
+    return f"{'seat' if len(listed) == 1 else 'seats'} {named}"
+
+
+def _microcents(value: int) -> str:
+    return dollars(value // MICROCENTS_PER_CENT)
+
+
+def _finely(microcents: int) -> str:
+    """With the fraction of a cent that a meter counts: $0.38125."""
+    cents, fraction = divmod(microcents, MICROCENTS_PER_CENT)
+    return (dollars(cents) + f"{fraction:06d}".rstrip("0")) if fraction else dollars(cents)
+
+
+# What happened at the table -------------------------------------------------------------------------------
+
+
+def _betting(event: Any) -> str | None:
+    match event:
+        case rounds.TableOpened(game, seats, rules, progressive_id):
+            linked = f", linked to {progressive_id}" if progressive_id else ""
+            return f"The table deals {GAMES[game].title} at {seats} seats under {rules}{linked}."
+        case rounds.TableClosed():
+            return "No more rounds until it is opened again."
+        case rounds.RoundOpened(_, rules):
+            return f"Betting is open, under {rules}."
+        case rounds.WagerRequested(_, seat, wager, hand, cents, player_id, account_id):
+            return f"Seat {seat}, {player_id}: {dollars(cents)} on {_wager(wager, hand)}, from {account_id}."
+        case rounds.WagerPlaced(_, seat, wager, hand, cents, player_id):
+            who = f"Seat {seat}, {player_id}" if player_id else f"Seat {seat}"
+            return f"{who}: {dollars(cents)} on {_wager(wager, hand)}."
+        case rounds.WagerConfirmed(_, seat, wager, hand):
+            return f"Seat {seat}: the account holds the stake of {_wager(wager, hand)}."
+        case rounds.WagerDeclined(_, seat, wager, hand, _, reason):
+            return f"Seat {seat}: {_wager(wager, hand)} does not stand. {reason}"
+        case rounds.WagerWithdrawn(_, seat, wager, hand):
+            return f"Seat {seat} takes {_wager(wager, hand)} back."
+        case rounds.BettingClosed(_, lit):
+            return f"No more bets. The progressive lights are on at {_seats(lit)}." if lit else "No more bets."
+        case rounds.BetPlaced(_, seat, wager, multiple, cents):
+            return f"Seat {seat}: {dollars(cents)} on {_wager(wager)}, {multiple} times the ante."
+        case rounds.HandFolded(_, seat, cards_stay):
+            stay = " The cards stay: an optional wager lives." if cards_stay else ""
+            return f"Seat {seat} folds.{stay}"
+        case rounds.WagersForfeited(_, seat, reason):
+            return f"Seat {seat} forfeits every wager: {reason}"
+        case rounds.Refused(command, reason) | jackpots.Refused(command, reason) | accounts.Refused(command, reason):
+            return f"{command}: {reason}"
+        case _:
+            return None
+
+
+def _play(event: Any) -> str | None:
+    match event:
+        case rounds.HandsDealt(_, seats, stub_cards, dealer_card):
+            shows = f" The dealer shows {cards([dealer_card])}." if dealer_card else ""
+            return f"Cards to {_seats(seats)}; {stub_cards} are left.{shows}"
+        case rounds.StubCounted(_, counted, expected, misdealt):
+            found = "as it must be" if counted == expected else f"where {expected} were expected"
+            return f"{counted} cards, {found}.{' The hands were misdealt.' if misdealt else ''}"
+        case rounds.CommunityCardRevealed(_, card):
+            return f"{cards([card])} is face up."
+        case rounds.DealerHandRevealed(_, shown):
+            return f"The dealer turns over {cards(shown)}."
+        case rounds.MagicCardDrawn(_, card):
+            return f"The Magic Card is {cards([card])}."
+        case rounds.LuckyPositionDrawn(_, position):
+            return f"The lucky position is {'the dealer' if position == 'dealer' else f'seat {position}'}."
+        case rounds.SixCardBonusRevealed(_, shown):
+            return f"The Six Card Bonus cards are {cards(shown)}."
+        case rounds.AllSixCardRevealed(_, card):
+            return f"The All-Six card is {cards([card])}."
+        case rounds.HandShown(_, seat, shown):
+            return f"Seat {seat} shows {cards(shown)}."
+        case rounds.PayoutAwaited(_, claim_id, documents):
+            until = "validated and documented" if documents else "validated"
+            return f"The round stays open until {claim_id} is {until}."
+        case rounds.PayoutValidated(_, claim_id):
+            return f"The table knows that {claim_id} is validated."
+        case rounds.PayoutDocumented(_, claim_id):
+            return f"The table knows that {claim_id} is documented."
+        case rounds.RoundVoided(_, reason, _, deck_removed):
+            deck = " The deck is removed." if deck_removed else ""
+            return f"{reason} Every wager is returned.{deck}"
+        case rounds.RoundClosed():
+            return "The round is over; its cards are in the discard rack."
+        case _:
+            return None
+
+
+# What the wagers came to ------------------------------------------------------------------------------------
+
+
+def _wagers(event: Any) -> str | None:
+    match event:
+        case wagers.RoundStarted(_, game, rules):
+            return f"Wagers are settled by {GAMES[game].title} under {rules}."
+        case wagers.HoldRequested(_, seat, wager, _, cents, _, account_id):
+            return f"{account_id} is asked to hold {dollars(cents)} for {_wager(wager)} of seat {seat}."
+        case wagers.HoldReturned(_, seat, wager, _, account_id):
+            return f"{account_id} is told to release the stake of {_wager(wager)} of seat {seat}."
+        case wagers.ContributionDue(_, progressive_id, cents, count):
+            return f"{dollars(cents)} of {count} progressive wagers count towards {progressive_id}."
+        case wagers.ContributionReversed(_, progressive_id):
+            return f"The contribution to {progressive_id} is taken back."
+        case wagers.WagerSettled():
+            return _settled(event)
+        case wagers.EnvyBonusWon(_, _, holder, recipients, hand, cents):
+            return f"The {words(hand)} of seat {holder} brings {dollars(cents)} each to {_seats(recipients)}."
+        case wagers.RoundFinished(_, void):
+            return "Nothing more is settled: the round is void." if void else "Every wager is settled."
+        case _:
+            return None
+
+
+def _settled(event: wagers.WagerSettled) -> str:
+    said = f"Seat {event.seat}: {_wager(event.wager, event.on)}"
+    if event.stake_cents:
+        said += f", {dollars(event.stake_cents)}"
+    said += f", {event.result.value}"
+    if event.hand is not None:
+        said += f" with {words(event.hand)}"
+    if event.odds is not None:
+        said += f" at {event.odds}"
+    if event.won_cents:
+        said += f": {dollars(event.won_cents)}"
+    if event.source is not None:
+        said += f" {SOURCES[event.source]}"
+    if event.returned_cents:
+        said += f"; {dollars(event.returned_cents)} of the stake goes back"
+    return f"{said}."
+
+
+# Meters and claims ----------------------------------------------------------------------------------------
+
+
+def _claims(event: Any) -> str | None:
+    match event:
+        case jackpots.PayoutClaimed():
+            paid = f"{dollars(event.amount_cents)} {SOURCES[event.source]}"
+            return f"Seat {event.seat}: {words(event.hand)} on {_wager(event.wager, event.on)} waits for a floorperson: {paid}."
+        case jackpots.PayoutValidated(claim_id):
+            return f"A floorperson validated {claim_id}."
+        case jackpots.PayoutDocumented(claim_id, _, document, slip_number):
+            return f"{claim_id} is documented by {document}; slip number {slip_number}."
+        case jackpots.PayoutPaid(seat=seat, wager=wager, amount_cents=cents, source=source):
+            return f"Seat {seat} was paid {dollars(cents)} for {_wager(wager)}, {SOURCES[source]}."
+        case jackpots.EnvyBonusDue(_, _, holder, recipient, hand, cents):
+            return f"Seat {recipient} is due {dollars(cents)} for the {words(hand)} of seat {holder}."
+        case jackpots.EnvyBonusPaid(_, holder, recipient, cents):
+            return f"Seat {recipient} was paid its Envy Bonus of {dollars(cents)} for the hand of seat {holder}."
+        case _:
+            return None
+
+
+def _meters(event: Any) -> str | None:
+    match event:
+        case jackpots.ProgressiveOpened(rules, _, levels):
+            named = ", ".join(f"{level.name} at {_microcents(level.base_microcents)}" for level in levels)
+            return f"Open under {rules}: {named}."
+        case jackpots.ContributionAccepted(_, _, wager_cents, levels):
+            gained = sum(part.shown_microcents + part.hidden_microcents + part.overflow_microcents for part in levels)
+            return f"{dollars(wager_cents)} of progressive wagers raise the levels by {_finely(gained)}."
+        case jackpots.ContributionTakenBack():
+            return "The levels lose again what the round had added."
+        case jackpots.LevelHit(_, _, seat, name, percent, cents, value):
+            return f"Seat {seat} wins {percent} % of {words(name)}: {dollars(cents)}. It goes on from {_microcents(value)}."
+        case _:
+            return None
+
+
+# Accounts -------------------------------------------------------------------------------------------------
+
+
+def _accounts(event: Any) -> str | None:
+    match event:
+        case accounts.AccountOpened(player_id):
+            return f"The account of {player_id} is open."
+        case accounts.Deposited(cents, reference):
+            return f"{dollars(cents)} came in: {reference}."
+        case accounts.Withdrawn(cents, reference):
+            return f"{dollars(cents)} went out: {reference}."
+        case accounts.HoldPlaced(_, cents):
+            return f"{dollars(cents)} are set aside for the wager."
+        case accounts.HoldDeclined(_, cents, reason=reason):
+            return f"{dollars(cents)} could not be set aside: {reason}"
+        case accounts.HoldPosted(_, cents):
+            return f"The stake of {dollars(cents)} left the account."
+        case accounts.HoldReleased(_, cents):
+            return f"The stake of {dollars(cents)} is available again."
+        case accounts.WinningsCredited(cents, _, seat, wager):
+            return f"{dollars(cents)} were credited for {_wager(wager)} of seat {seat}."
+        case _:
+            return None

@@ -1,0 +1,85 @@
+"""How a command line finds the broker and the database, and what it says when one of them is away."""
+
+import contextlib
+import re
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import asyncpg
+
+from services.runtime.kafka import BrokerAway
+from services.runtime.local import LOCAL, ROOT
+
+HOUSE = LOCAL / "data"
+
+
+class Unreachable(Exception):
+    """The broker or the database is away, or nobody said where it is; the sentence is for the person at the screen."""
+
+
+def kafka_servers(environment: dict[str, str]) -> str:
+    """The broker that the environment names, else that of the house on this machine. Raises Unreachable."""
+    told = environment.get("ROUNDLOG_KAFKA")
+    if told:
+        return told
+    properties = _text(HOUSE / "kafka" / "server.properties", "ROUNDLOG_KAFKA")
+    found = re.search(r"^advertised\.listeners=PLAINTEXT://([^,\s]+)", properties, re.MULTILINE)
+    if found is None:
+        raise Unreachable("The house on this machine does not say where its broker is: set ROUNDLOG_KAFKA.")
+    return found.group(1)
+
+
+def postgres_dsn(environment: dict[str, str]) -> str:
+    """The database that the environment names, else that of the house on this machine. Raises Unreachable."""
+    told = environment.get("ROUNDLOG_POSTGRES")
+    if told:
+        return told
+    folder = HOUSE / "postgres"
+    password = _text(folder / "password", "ROUNDLOG_POSTGRES")
+    lines = _text(folder / "data" / "postmaster.pid", "ROUNDLOG_POSTGRES").splitlines()
+    # The server's own file: its fourth line is the port.
+    return f"postgresql://postgres:{quote(password)}@127.0.0.1:{lines[3]}/roundlog"
+
+
+def rules_folder(environment: dict[str, str]) -> Path:
+    """Where the submissions are."""
+    return Path(environment.get("ROUNDLOG_RULES", ROOT / "deploy" / "rules"))
+
+
+def _text(path: Path, name: str) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        raise Unreachable(f"No house runs on this machine: start it with `make run`, or set {name}.") from None
+
+
+@contextlib.contextmanager
+def in_words() -> Iterator[None]:
+    """Failures of the broker and the database inside become Unreachable, a sentence each."""
+    try:
+        yield
+    except BrokerAway as error:
+        raise Unreachable(f"Kafka cannot be reached: {error}.") from None
+    except asyncpg.UndefinedTableError as error:
+        raise Unreachable(f"The database has no tables yet ({error}): start the services once.") from None
+    except asyncpg.PostgresError as error:
+        raise Unreachable(f"PostgreSQL refused: {error}.") from None
+    except (OSError, TimeoutError, asyncpg.InterfaceError) as error:
+        raise Unreachable(f"PostgreSQL cannot be reached: {str(error) or 'no answer in time'}.") from None
+
+
+@contextlib.asynccontextmanager
+async def database(dsn: str, schema: str | None = None) -> AsyncIterator[asyncpg.Pool]:
+    """A pool on the database, or on one schema of it, closed at the end."""
+    settings = {"search_path": schema} if schema is not None else None
+    pool = await asyncpg.create_pool(dsn, min_size=1, max_size=4, timeout=5, server_settings=settings)
+    try:
+        yield pool
+    finally:
+        await pool.close()
+
+
+def in_schema(dsn: str, schema: str) -> str:
+    """The same database, seen through one schema."""
+    return f"{dsn}{'&' if urlsplit(dsn).query else '?'}search_path={schema}"
