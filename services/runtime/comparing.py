@@ -71,14 +71,15 @@ async def _check_against(
         lacking = await fill(kafka, scratch, book, say, until, read_until)
         async with scratch.acquire() as made, made.transaction():
             names = [name for name in await tables_of(made) if name not in NOT_COMPARED]
-            return [await _compare(name, live, made) for name in names], lacking
+            kept_from = time.time_ns() // 1_000_000 - KEPT_MS + FORGOTTEN_WITHIN_MS
+            return [await _compare(name, live, made, kept_from) for name in names], lacking
 
 
-async def _compare(table: str, live: Any, made: Any) -> Comparison:
+async def _compare(table: str, live: Any, made: Any, kept_from: int) -> Comparison:
     """Both tables in the order of their key, side by side."""
     comparison = Comparison(table)
     key = await _key_of(made, table)
-    ours, theirs = _rows(live, table, key), _rows(made, table, key)
+    ours, theirs = _rows(live, table, key, kept_from), _rows(made, table, key, kept_from)
     mine, other = await anext(ours, None), await anext(theirs, None)
     while mine is not None or other is not None:
         if other is None or (mine is not None and mine[0] < other[0]):
@@ -113,11 +114,11 @@ async def _key_of(connection: Any, table: str) -> list[tuple[str, bool]]:
     return [(row["attname"], row["is_text"]) for row in rows]
 
 
-async def _rows(connection: Any, table: str, key: list[tuple[str, bool]]) -> AsyncIterator[tuple[Any, dict[str, Any]]]:
+async def _rows(
+    connection: Any, table: str, key: list[tuple[str, bool]], kept_from: int
+) -> AsyncIterator[tuple[Any, dict[str, Any]]]:
     # Ordered by bytes whatever the database's collation, so that Python's order of text is the same.
     order = ", ".join(f'"{name}" COLLATE "C"' if is_text else f'"{name}"' for name, is_text in key)
-    where = ""
-    if table == "outcomes":
-        where = f"WHERE at_ms > {time.time_ns() // 1_000_000 - KEPT_MS + FORGOTTEN_WITHIN_MS}"
+    where = f"WHERE at_ms > {kept_from}" if table == "outcomes" else ""
     async for row in connection.cursor(f'SELECT * FROM "{table}" {where} ORDER BY {order}', prefetch=PREFETCH):
         yield tuple(row[name] for name, _ in key), dict(row)

@@ -18,7 +18,7 @@ from services.runtime.kafka import Kafka, Stored
 from services.runtime.projecting import Projection
 from services.runtime.provision import provision_tables
 from services.runtime.service import Definition
-from services.runtime.snapshots import Change, Snapshots
+from services.runtime.snapshots import Snapshots
 from services.runtime.stepping import Contradiction, Input, PartitionMemory, Stepper
 from services.runtime.watching import Watch
 from services.wire.records import CONTRACTS, Unreadable
@@ -114,7 +114,7 @@ async def rebuild_processor(
             outcome = stepper.step(memory, [Input(stored.offset, stored.at_ms, stored.key, stored.value)])
             if outcome.stopped is not None:
                 raise Contradiction(str(outcome.stopped))
-        await snapshots.save([Change(memory, 0)])
+        await snapshots.save([memory])
     say(f"{stream}: the states of its processor")
     return lacking
 

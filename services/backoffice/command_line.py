@@ -1,0 +1,132 @@
+"""The command line `roundlog`: a round as it was played, whether the logs hold, and the database made again from them."""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import orjson
+
+from services.backoffice import archive, printing
+from services.backoffice.reconstruction import RoundIncomplete
+from services.backoffice.sentences import EventUnknown
+from services.flow import DEAD_LETTERS, logs
+from services.runtime.comparing import check
+from services.runtime.kafka import Kafka
+from services.runtime.reaching import Unreachable, database, in_words, kafka_servers, postgres_dsn, rules_folder
+from services.runtime.rebuilding import InUse, rebuild
+from services.runtime.settings import environment
+from services.runtime.stepping import Contradiction
+from services.runtime.submissions import RulesUnreadable, load
+from services.runtime.verifying import Verdict, archives_of, verify
+
+HELD, NOT_HELD, AWAY = 0, 1, 2
+NAMED_MAX = 10
+
+
+def say(line: str) -> None:
+    """One line for the person at the screen."""
+    print(line, flush=True)
+
+
+async def _reconstruct(options: argparse.Namespace) -> int:
+    async with database(postgres_dsn(environment())) as pool:
+        found = await archive.read_round(pool, options.round)
+    if found is None:
+        say(f"There is no round {options.round} in the archive.")
+        return NOT_HELD
+    say(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode() if options.json else printing.round_as_text(found))
+    return HELD
+
+
+async def _verify(_: argparse.Namespace) -> int:
+    kafka = Kafka(kafka_servers(environment()))
+    verdicts: list[Verdict] = []
+    async with database(postgres_dsn(environment())) as pool:
+        for stream in logs():
+            archives = await archives_of(pool, "backoffice", stream, "backoffice_records")
+            verdicts.append(await verify(kafka, stream, archives))
+            say(printing.verdict_line(verdicts[-1]))
+    contradictions = [line for verdict in verdicts for line in verdict.contradictions]
+    for line in contradictions[:NAMED_MAX]:
+        say(f"  {line}")
+    if len(contradictions) > NAMED_MAX:
+        say(f"  and {len(contradictions) - NAMED_MAX} more")
+    say("all logs hold" if not contradictions else f"{len(contradictions)} contradictions")
+    return NOT_HELD if contradictions else HELD
+
+
+async def _rebuild(options: argparse.Namespace) -> int:
+    kafka, dsn = Kafka(kafka_servers(environment())), postgres_dsn(environment())
+    book = load(rules_folder(environment()))
+    if not options.check:
+        await rebuild(kafka, dsn, book, say)
+        say("the database is made again from the logs")
+        return HELD
+    comparisons, lacking = await check(kafka, dsn, book, say)
+    for comparison in comparisons:
+        say(printing.comparison_lines(comparison))
+    for line in lacking:
+        say(f"  {line}")
+    equal = not lacking and not any(comparison.different for comparison in comparisons)
+    say("the database is what the logs make" if equal else "the database is not what the logs make")
+    return HELD if equal else NOT_HELD
+
+
+async def _dead_letters(_: argparse.Namespace) -> int:
+    kafka = Kafka(kafka_servers(environment()))
+    count = 0
+    for (topic, partition), (first, end) in sorted((await kafka.ends([DEAD_LETTERS])).items()):
+        async for stored in kafka.read(topic, partition, first, end):
+            at = datetime.fromtimestamp(stored.at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+            say(f"{stored.offset:>8}  {at}  {stored.key:<24}  {stored.value.hex()}")
+            count += 1
+    say("there are no dead letters" if not count else f"{count} dead letters")
+    return HELD
+
+
+def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="roundlog",
+        description="Looks into the logs of the house. ROUNDLOG_KAFKA and ROUNDLOG_POSTGRES say where they are;"
+        " without them the house of `make run` is meant.",
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    one = commands.add_parser("reconstruct", help="a round as it was played")
+    one.add_argument("round", metavar="ROUND", help="its id, such as table-1-17")
+    one.add_argument("--json", action="store_true", help="as JSON")
+    one.set_defaults(act=_reconstruct)
+    two = commands.add_parser("verify", help="read every log from its beginning, and say whether it holds")
+    two.set_defaults(act=_verify)
+    three = commands.add_parser("rebuild", help="make everything in the database again from the logs")
+    three.add_argument("--check", action="store_true", help="change nothing: compare what is there with what is made")
+    three.set_defaults(act=_rebuild)
+    four = commands.add_parser("dead-letters", help="the commands that no schema reads")
+    four.set_defaults(act=_dead_letters)
+    return parser.parse_args(words)
+
+
+async def _run(options: argparse.Namespace) -> int:
+    with in_words():
+        code: int = await options.act(options)
+        return code
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Runs one command. 0: it holds; 1: it does not; 2: the broker or the database is away."""
+    options = _arguments(words)
+    try:
+        return asyncio.run(_run(options))
+    except Unreachable as error:
+        print(error, file=sys.stderr)
+        return AWAY
+    except (InUse, RulesUnreadable, RoundIncomplete, EventUnknown, Contradiction) as error:
+        print(error, file=sys.stderr)
+        return NOT_HELD
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())
