@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import logging
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -116,6 +117,8 @@ async def _run(options: argparse.Namespace) -> int:
 def main(words: Sequence[str] | None = None) -> int:
     """Runs one command. 0: it holds; 1: it does not; 2: the broker or the database is away."""
     options = _arguments(words)
+    # What libraries log about a broker that is away is said here in a sentence.
+    logging.basicConfig(handlers=[logging.NullHandler()])
     try:
         return asyncio.run(_run(options))
     except Unreachable as error:

@@ -60,7 +60,8 @@ def in_words() -> Iterator[None]:
     try:
         yield
     except BrokerAway as error:
-        raise Unreachable(f"Kafka cannot be reached: {error}.") from None
+        # What follows the colon is for programmers.
+        raise Unreachable(f"Kafka cannot be reached: {str(error).partition(': ')[0]}.") from None
     except asyncpg.UndefinedTableError as error:
         raise Unreachable(f"The database has no tables yet ({error}): start the services once.") from None
     except asyncpg.PostgresError as error:
