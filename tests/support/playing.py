@@ -1,7 +1,7 @@
 """Plays a round that is written down as commands and answers, in whichever world.
 
 A step is a `post` with its `body`, answered 200 unless `answers` gives another status (`refused` has words of the
-reason then, and `section` the section), or a `get` with what it `answers` at that moment. `then` are the
+reason then, and `section` the section; `events` are what happened), or a `get` with what it `answers` at that moment. `then` are the
 reads once everything has come through.
 """
 
@@ -35,6 +35,8 @@ def play(world: World, document: Any, unique: str) -> None:
         status, answer = _ask(world, step, f"{unique}-{number}", wanted)
         assert status == wanted, f"{step['body']}: {status} {answer}"
         assert step.get("refused", "") in answer.get("refused", ""), f"{step['body']}: {answer}"
+        missing = differences(step["events"], answer["events"]) if "events" in step else []
+        assert not missing, f"{step['body']}: {missing}"
         if "section" in step:
             assert answer["section"] == step["section"], f"{step['body']}: {answer}"
     for read in document["then"]:
