@@ -1,0 +1,127 @@
+"""The path as data, held to the folders, the compose file, the code that writes, and what really flows."""
+
+import ast
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from services.core.chain import processor_id
+from services.flow import BY_NAME, DEAD_LETTERS, PORTS, STREAMS, Stream, command_topics, logs
+from services.wire.records import CONTRACTS
+from tests.support.playing import play, written
+from tests.support.worlds import PROCESSORS, MemoryWorld
+
+ROOT = Path(__file__).parents[2]
+SERVICES = ROOT / "services"
+ROOMS = {"core", "wire", "runtime"}
+FILES = {"__init__.py", "__main__.py", "api.py", "processor.py", "projection.py", "schema.sql", "settings.py"}
+OWN_FILES = {
+    "backoffice": {
+        "reconstruction.py", "command_line.py", "archive.py", "operations.py", "printing.py", "sentences.py",
+    },
+    # A client of the HTTP APIs, nothing more: it has players and dealers, no log.
+    "floor": {"calls.py", "dealer.py", "floorperson.py", "players.py", "shuffle.py"},
+}  # fmt: skip
+WRITERS = {
+    # The processor of a stream appends to its log; the commands that follow go where they are taken.
+    ("runtime/processing.py", "self.stream.name"),
+    ("runtime/processing.py", "topic"),
+    ("runtime/processing.py", "DEAD_LETTERS"),
+    # People's commands.
+    ("runtime/asking.py", "self._topic"),
+}
+
+
+def service_folders() -> list[Path]:
+    return sorted(path.parent for path in SERVICES.glob("*/__main__.py") if path.parent.name not in ROOMS)
+
+
+def test_every_service_that_is_named_has_a_folder_and_the_other_way_round() -> None:
+    assert {folder.name for folder in service_folders()} == {*PORTS, "floor"}
+    assert {stream.service for stream in STREAMS} <= set(PORTS)
+
+
+@pytest.mark.parametrize("stream", STREAMS, ids=lambda stream: stream.name)
+def test_the_processor_of_a_stream_stands_in_its_service(stream: Stream) -> None:
+    processor = importlib.import_module(f"services.{stream.service}.processor").PROCESSOR
+    assert processor.stream is stream
+    assert (processor.observe is not None) == (processor.stream.input in BY_NAME)
+
+
+def test_nobody_else_has_a_processor() -> None:
+    writers = {path.parent.name for path in SERVICES.glob("*/processor.py")}
+    assert writers == {stream.service for stream in STREAMS}
+    assert len({stream.service for stream in STREAMS}) == len(STREAMS)
+
+
+@pytest.mark.parametrize("folder", service_folders(), ids=lambda folder: folder.name)
+def test_a_file_name_means_the_same_in_every_service(folder: Path) -> None:
+    allowed = FILES | OWN_FILES.get(folder.name, set())
+    names = {path.name for path in folder.iterdir() if path.suffix != ".html" and path.name != "__pycache__"}
+    assert names <= allowed
+
+
+@pytest.mark.parametrize("name", [name for name in PORTS if name != "backoffice"])
+def test_a_service_runs_on_its_port_and_projects_its_own_log(name: str) -> None:
+    definition = importlib.import_module(f"services.{name}.__main__").DEFINITION
+    assert (definition.name, definition.port) == (name, PORTS[name])
+    assert definition.stream.service == name
+    assert definition.logs[0].topic == definition.stream.name
+    assert (definition.forms is not None) == (definition.stream.commands is not None)
+
+
+def test_topics_are_distinct_and_named_after_their_stream() -> None:
+    topics = [*logs(), *command_topics(), DEAD_LETTERS]
+    assert len(topics) == len(set(topics))
+    for stream in STREAMS:
+        assert stream.commands in (None, f"{stream.name.removesuffix('s')}-commands")
+        assert stream.input == stream.commands or stream.input in logs()
+        assert all(BY_NAME[target].commands is not None for target in stream.sends)
+
+
+def test_the_compose_file_has_every_service_on_its_port() -> None:
+    compose = ROOT / "docker-compose.yml"
+    if not compose.exists():
+        pytest.skip("there is no docker-compose.yml")
+    services = yaml.safe_load(compose.read_text())["services"]
+    for name, port in PORTS.items():
+        published = [str(each).removesuffix("/tcp").split(":")[-1] for each in services[name].get("ports", ())]
+        assert str(port) in published, f"{name} is not published on {port}"
+
+
+# One writer per log --------------------------------------------------------------------------------------
+
+
+def appends() -> Iterator[tuple[str, str]]:
+    """Where something is appended to a topic: the file, and the words that name the topic."""
+    for path in sorted(SERVICES.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("kafka.append"):
+                yield str(path.relative_to(SERVICES)), ast.unparse(node.args[0])
+
+
+def test_only_processors_write_logs_and_only_apis_write_commands() -> None:
+    assert set(appends()) == WRITERS, "a new writer: is the log still written by its processor alone?"
+    assert "self._topic = stream.commands" in (SERVICES / "runtime" / "asking.py").read_text()
+
+
+def test_one_file_has_a_producer() -> None:
+    having = {path.name for path in SERVICES.rglob("*.py") if "AIOKafkaProducer" in path.read_text()}
+    assert having == {"kafka.py"}
+
+
+def test_what_flows_is_what_the_path_says() -> None:
+    world, rounds = MemoryWorld(), ROOT / "tests" / "rounds"
+    for name in ("ms-fold-survival", "ms-void-misdealt", "ms-five-card-bonus-500-for-1"):
+        play(world, written(rounds / f"{name}.yaml", name), name)
+    flowed = set()
+    for (topic, _), held in world.house.topics.items():
+        taker = next((stream.name for stream in STREAMS if stream.commands == topic), None)
+        for item in held if taker is not None else ():
+            sent = processor_id(CONTRACTS[taker].decode_command(item.value).command_id)
+            flowed |= {(sent.stream, taker)} if sent is not None else set()
+    assert flowed == {(stream.name, target) for stream in STREAMS for target in stream.sends}
+    assert {processor.stream.name for processor in PROCESSORS} == set(logs())

@@ -1,0 +1,289 @@
+"""Steps without IO: duplicates and contradictions, dead letters, decisions that fail, and taking up a partition again."""
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.core import rounds
+from services.core.asking import Asking
+from services.core.chain import GENESIS, Head
+from services.core.refusal import Refused
+from services.core.rules import RuleBook
+from services.runtime.memory import MemoryHouse
+from services.runtime.stepping import (
+    HASHES_REMEMBERED,
+    Chain,
+    Contradiction,
+    Input,
+    KeyMemory,
+    PartitionMemory,
+    Processor,
+    Stepper,
+    Undecidable,
+)
+from services.wire.records import CONTRACTS, Asked, Record
+from services.wire.snapshots import decode_state, encode_state
+from tests.support.given import AT_MS
+from tests.support.playing import play, written
+from tests.support.worlds import BOOK, PROCESSORS, MemoryWorld
+
+BY_STREAM = {processor.stream.name: processor for processor in PROCESSORS}
+ROUNDS, WAGERS = BY_STREAM["rounds"], BY_STREAM["wagers"]
+PLAYED = Path(__file__).parents[1] / "rounds" / "ms-fold-survival.yaml"
+
+
+@cache
+def house() -> MemoryHouse:
+    """A house in which one round with everything in it was played."""
+    world = MemoryWorld()
+    play(world, written(PLAYED, "s"), "s")
+    return world.house
+
+
+@cache
+def inputs_of(stream: str) -> tuple[Input, ...]:
+    """All inputs of one partition of a processor that has many."""
+    held = [held for (topic, _), held in house().topics.items() if topic == BY_STREAM[stream].stream.input]
+    return tuple(max(held, key=len))
+
+
+def asked(offset: int, command: Any, command_id: str | None = None) -> Input:
+    value = CONTRACTS["rounds"].encode_command(Asked(command_id or f"key-{offset}", "dealer", b"\1", command))
+    return Input(offset, AT_MS, "table-1", value)
+
+
+def fresh() -> PartitionMemory:
+    return PartitionMemory(0, 0, 0, 0)
+
+
+def log_of(*outcomes: Any) -> list[tuple[str, bytes]]:
+    return [record for outcome in outcomes for group in outcome.groups for record in group]
+
+
+def events_of(outcome: Any, stream: str = "rounds") -> list[Any]:
+    return [CONTRACTS[stream].decode_record(stored).event for _, stored in log_of(outcome)]
+
+
+OPEN_TABLE = rounds.OpenTable("mississippi_stud", 6, "demo-mississippi-stud", "progressive-2", "demo-mississippi-stud")
+COMMANDS = (OPEN_TABLE, rounds.OpenRound(), rounds.PlaceWager(1, "ante", 500))
+
+
+# One log, checked as it is read --------------------------------------------------------------------------
+
+
+def record(sequence: int, previous_hash: bytes, actor: str = "dealer") -> tuple[Record, bytes]:
+    made = replace(CONTRACTS["rounds"].decode_record(log_of(Stepper(ROUNDS, BOOK).step(fresh(), [asked(0, OPEN_TABLE)]))[0][1]),
+                   sequence=sequence, previous_hash=previous_hash, actor=actor)  # fmt: skip
+    return made, CONTRACTS["rounds"].encode_record(made)
+
+
+def test_the_first_record_carries_the_genesis_hash() -> None:
+    assert Chain("rounds/table-1").fits(*record(1, GENESIS))
+    with pytest.raises(Contradiction, match="hash of the record before it"):
+        Chain("rounds/table-1").fits(*record(1, b"\1" * 32))
+
+
+def test_a_gap_in_a_log_stops_its_reader() -> None:
+    with pytest.raises(Contradiction, match="after sequence 0 comes 2; a record is missing"):
+        Chain("rounds/table-1").fits(*record(2, GENESIS))
+
+
+def test_a_duplicate_is_dropped_when_its_bytes_agree_and_stops_the_reader_when_not() -> None:
+    chain, (made, stored) = Chain("rounds/table-1"), record(1, GENESIS)
+    chain.advance(stored)
+    assert chain.head == Head().after(stored)
+    assert not chain.fits(made, stored)
+    with pytest.raises(Contradiction, match="two different records claim sequence 1"):
+        chain.fits(*record(1, GENESIS, actor="another"))
+
+
+def test_a_duplicate_can_be_told_from_a_contradiction_for_a_while() -> None:
+    chain, (made, stored) = Chain("rounds/table-1"), record(1, GENESIS)
+    chain.advance(stored)
+    for _ in range(HASHES_REMEMBERED - 1):
+        chain.advance(b"another")
+    with pytest.raises(Contradiction):
+        chain.fits(*record(1, GENESIS, actor="another"))
+    chain.advance(b"one more")
+    assert not chain.fits(made, stored)
+
+
+# Inputs that come twice, or wrong ------------------------------------------------------------------------
+
+
+def renumbered(items: list[Input]) -> list[Input]:
+    return [replace(item, offset=offset) for offset, item in enumerate(items)]
+
+
+def test_a_record_that_comes_twice_is_settled_once() -> None:
+    items = list(inputs_of("wagers"))
+    memory = fresh()
+    once = Stepper(WAGERS, BOOK).step(fresh(), items)
+    twice = Stepper(WAGERS, BOOK).step(memory, renumbered(items + items[-20:]))
+    assert twice.stopped is None
+    assert memory.position == len(items) + 20
+    assert events_of(twice, "wagers") == events_of(once, "wagers")
+
+
+@pytest.mark.parametrize("wrong", ["gap", "hash", "bytes", "newer"])
+def test_an_input_log_that_is_not_what_it_must_be_stops_the_partition(wrong: str) -> None:
+    items = list(inputs_of("wagers"))
+    made = CONTRACTS["rounds"].decode_record(items[10].value)
+    values = {
+        "gap": items[11].value,
+        "hash": CONTRACTS["rounds"].encode_record(replace(made, previous_hash=b"\1" * 32)),
+        "bytes": CONTRACTS["rounds"].encode_record(replace(made, sequence=made.sequence - 1)),
+        "newer": b"\xfa\x7c\x02\x08\x01",
+    }
+    memory = fresh()
+    outcome = Stepper(WAGERS, BOOK).step(memory, [*items[:10], replace(items[10], value=values[wrong]), *items[11:]])
+    assert isinstance(outcome.stopped, Contradiction)
+    assert memory.position == 10
+    # What came before is kept, and the right record is taken where the wrong one stood.
+    rest = Stepper(WAGERS, BOOK).step(memory, items[10:])
+    assert log_of(outcome, rest) == log_of(Stepper(WAGERS, BOOK).step(fresh(), items))
+
+
+def test_a_persons_command_that_comes_twice_is_carried_out_once() -> None:
+    items = [asked(number, command) for number, command in enumerate(COMMANDS)]
+    again = asked(3, rounds.OpenRound(), "key-1")
+    outcome = Stepper(ROUNDS, BOOK).step(fresh(), [*items, again])
+    assert [type(event).__name__ for event in events_of(outcome)] == ["TableOpened", "RoundOpened", "WagerPlaced"]
+
+
+def test_a_refused_command_that_comes_twice_is_refused_once() -> None:
+    items = [asked(0, rounds.OpenRound(), "key-0"), asked(1, OPEN_TABLE), asked(2, rounds.OpenRound(), "key-0")]
+    outcome = Stepper(ROUNDS, BOOK).step(fresh(), items)
+    assert [type(event).__name__ for event in events_of(outcome)] == ["Refused", "TableOpened"]
+    assert outcome.refusals == 1
+
+
+def test_a_processors_older_command_is_one_that_was_carried_out() -> None:
+    items = [*(asked(number, command) for number, command in enumerate(COMMANDS)),
+             asked(3, rounds.ConfirmWager(99), "accounts/account-3/5/0"),
+             asked(4, rounds.WithdrawWager(1, "ante"), "accounts/account-3/6/1"),
+             asked(5, rounds.PlaceWager(1, "ante", 500), "accounts/account-3/6/0"),
+             asked(6, rounds.PlaceWager(1, "ante", 500), "accounts/account-4/6/0")]  # fmt: skip
+    names = [type(event).__name__ for event in events_of(Stepper(ROUNDS, BOOK).step(fresh(), items))]
+    assert names[3:] == ["WagerWithdrawn", "WagerPlaced"]
+
+
+def test_bytes_that_no_schema_reads_go_to_the_dead_letters() -> None:
+    memory = fresh()
+    dead = [Input(1, AT_MS, "table-1", b"\xff"), Input(2, AT_MS, "table-1", b"")]
+    outcome = Stepper(ROUNDS, BOOK).step(memory, [asked(0, OPEN_TABLE), *dead, asked(3, rounds.OpenRound())])
+    assert outcome.dead == dead
+    assert memory.position == 4
+    assert [type(event).__name__ for event in events_of(outcome)] == ["TableOpened", "RoundOpened"]
+
+
+# Decisions that fail -------------------------------------------------------------------------------------
+
+
+def failing_at(kind: type) -> Processor:
+    def decide(state: Any, command: Any, asking: Asking) -> tuple[Any, ...]:
+        if isinstance(command, kind):
+            raise ZeroDivisionError("a defect of ours")
+        return rounds.decide(state, command, asking)
+
+    return replace(ROUNDS, decide=decide)
+
+
+def test_a_decision_that_fails_stops_before_its_input_and_keeps_what_came_before() -> None:
+    items = [asked(number, command) for number, command in enumerate(COMMANDS)]
+    memory = fresh()
+    outcome = Stepper(failing_at(rounds.OpenRound), BOOK).step(memory, items)
+    assert isinstance(outcome.stopped, Undecidable)
+    assert "offset 1" in str(outcome.stopped) and "a defect of ours" in str(outcome.stopped)
+    assert memory.position == 1
+    assert [type(event).__name__ for event in events_of(outcome)] == ["TableOpened"]
+    mended = Stepper(ROUNDS, BOOK).step(memory, items[1:])
+    assert log_of(outcome, mended) == log_of(Stepper(ROUNDS, BOOK).step(fresh(), items))
+
+
+def test_a_submission_that_is_not_held_stops_the_partition() -> None:
+    memory = fresh()
+    items = list(inputs_of("wagers"))
+    outcome = Stepper(WAGERS, RuleBook(())).step(memory, items)
+    assert isinstance(outcome.stopped, Undecidable)
+    assert 0 < memory.position < len(items)
+    rest = Stepper(WAGERS, BOOK).step(memory, items[memory.position :])
+    assert log_of(outcome, rest) == log_of(Stepper(WAGERS, BOOK).step(fresh(), items))
+
+
+# Taking up a partition again -----------------------------------------------------------------------------
+
+
+def snapshot(stepper: Stepper, items: tuple[Input, ...]) -> tuple[PartitionMemory, list[tuple[str, bytes]], set[Any]]:
+    """What the database has once these inputs were answered; with the log, and the commands that were sent."""
+    memory = fresh()
+    outcome = stepper.step(memory, items)
+    stored = PartitionMemory(0, memory.position, len(log_of(outcome)), 0)
+    for key, known in memory.keys.items():
+        state = decode_state(stepper.processor.state_type, encode_state(known.state))
+        kept = stored.keys[key] = KeyMemory(key, state, known.own.head, known.input.head, known.seen.persons)
+        kept.seen.marks = dict(known.seen.marks)
+    return stored, log_of(outcome), {*outcome.sent}
+
+
+@pytest.mark.parametrize("stream", list(BY_STREAM))
+def test_wherever_it_crashed_the_log_goes_on_as_if_it_had_not(stream: str) -> None:
+    stepper, items = Stepper(BY_STREAM[stream], BOOK), inputs_of(stream)
+    _, whole, sent = snapshot(stepper, items)
+    steps = sorted({*range(0, len(items), 7), len(items)})
+    for saved in steps:
+        for said in [step for step in steps if step >= saved][:3]:
+            memory, before, sent_before = snapshot(stepper, items[:saved])
+            _, log, _ = snapshot(stepper, items[:said])
+            resent = stepper.adopt(memory, log[len(before) :])
+            rest = stepper.step(memory, items[memory.position :])
+            assert log + log_of(rest) == whole, f"saved behind input {saved}, the log behind input {said}"
+            assert sent_before | {*resent} | {*rest.sent} == sent
+
+
+@pytest.mark.parametrize("stream", list(BY_STREAM))
+def test_another_version_does_not_decide_again_what_was_said(stream: str) -> None:
+    def decide(*_: Any) -> tuple[Any, ...]:
+        raise AssertionError("what the log answered is decided again")
+
+    items = inputs_of(stream)
+    _, log, sent = snapshot(Stepper(BY_STREAM[stream], BOOK), items)
+    newer, memory = Stepper(replace(BY_STREAM[stream], decide=decide), BOOK), fresh()
+    assert {*newer.adopt(memory, log)} == sent
+    outcome = newer.step(memory, items[memory.position :])
+    assert outcome.stopped is None
+    assert log_of(outcome) == []
+    last = CONTRACTS[stream].decode_record(log[-1][1])
+    assert memory.keys[log[-1][0]].own.head.sequence == last.sequence
+
+
+def test_another_version_decides_what_was_not_answered_yet() -> None:
+    def refuse(*_: Any) -> tuple[Any, ...]:
+        raise Refused("everything is refused from now on")
+
+    items = [asked(number, command) for number, command in enumerate(COMMANDS)]
+    old, memory = Stepper(ROUNDS, BOOK), fresh()
+    Stepper(replace(ROUNDS, decide=refuse), BOOK).adopt(memory, log_of(old.step(fresh(), items[:2])))
+    assert memory.position == 2
+    outcome = Stepper(replace(ROUNDS, decide=refuse), BOOK).step(memory, items[memory.position :])
+    assert events_of(outcome) == [rounds.Refused("PlaceWager", "everything is refused from now on", None)]
+
+
+def test_a_log_that_ends_inside_a_command_is_not_taken_up() -> None:
+    stepper = Stepper(ROUNDS, BOOK)
+    _, log, _ = snapshot(stepper, inputs_of("rounds"))
+    inside = next(
+        number for number, (_, stored) in enumerate(log) if not CONTRACTS["rounds"].decode_record(stored).last
+    )
+    with pytest.raises(Contradiction, match="ends inside the records of command"):
+        stepper.adopt(fresh(), log[: inside + 1])
+
+
+def test_a_log_with_a_record_missing_is_not_taken_up() -> None:
+    stepper = Stepper(ROUNDS, BOOK)
+    _, log, _ = snapshot(stepper, inputs_of("rounds"))
+    with pytest.raises(Contradiction, match="a record is missing"):
+        stepper.adopt(fresh(), [*log[:3], *log[4:]])
