@@ -11,6 +11,7 @@ import asyncpg
 import orjson
 
 from services.flow import PARTITIONS, Stream
+from services.runtime.database import DATABASE_AWAY
 from services.runtime.kafka import BrokerAway, Kafka, partition_of
 from services.runtime.projecting import Fact
 from services.runtime.watching import Watch
@@ -157,7 +158,7 @@ class Desk:
                     "SELECT request_hash, status, answer FROM outcomes WHERE stream = $1 AND command_id = $2",
                     self.stream.name, command_id,
                 )  # fmt: skip
-        except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+        except DATABASE_AWAY:
             self._watch.note("postgres", False)
             raise Away(["postgres"]) from None
         return None if row is None else (row["request_hash"], Answer(row["status"], row["answer"].encode()))

@@ -1,4 +1,4 @@
-"""The house in memory: real processors and real bytes; only broker, database and HTTP are replaced. For tests and simulations."""
+"""The house in memory: real processors, real bytes; only broker, database and HTTP are replaced."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce

@@ -19,6 +19,7 @@ from faust.types import TP
 from yarl import URL
 
 from services.flow import DEAD_LETTERS, PARTITIONS, stream_of
+from services.runtime.database import DATABASE_AWAY
 from services.runtime.kafka import BrokerAway, Kafka, partition_of
 from services.runtime.snapshots import Snapshots
 from services.runtime.stepping import Contradiction, Input, Outcome, PartitionMemory, Sent, Stepper
@@ -180,7 +181,7 @@ class Processing:
         while True:
             try:
                 return await self._adopt_once(partition)
-            except (BrokerAway, OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError) as error:
+            except (BrokerAway, *DATABASE_AWAY) as error:
                 log.warning("%s-%s: cannot be taken over yet: %s", self.stream.name, partition, error)
                 await asyncio.sleep(RETRY_SECONDS)
             except Contradiction as error:
@@ -316,7 +317,7 @@ class Processing:
         while True:
             try:
                 return await act(argument)
-            except (BrokerAway, OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError) as error:
+            except (BrokerAway, *DATABASE_AWAY) as error:
                 log.warning("%s: %s cannot be written yet: %s", self.stream.name, what, error)
                 await asyncio.sleep(RETRY_SECONDS)
 

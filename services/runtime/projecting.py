@@ -15,6 +15,7 @@ import asyncpg
 from aiokafka import TopicPartition
 
 from services.core.chain import Head
+from services.runtime.database import DATABASE_AWAY
 from services.runtime.kafka import BrokerAway, Kafka, Stored, ends_of, fetch
 from services.runtime.stepping import Chain, Contradiction
 from services.wire.records import CONTRACTS, Record, Unreadable
@@ -120,7 +121,7 @@ class Projection:
                 log.critical("projection %s stands still: %s", self.reader, error)
                 await self._note_alarm()
                 return
-            except (BrokerAway, OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError) as error:
+            except (BrokerAway, *DATABASE_AWAY) as error:
                 log.warning("projection %s waits: %s", self.reader, error)
                 await asyncio.sleep(RETRY_SECONDS)
             except Exception:
@@ -130,7 +131,7 @@ class Projection:
     async def _note_alarm(self) -> None:
         try:
             await self.pool.execute("UPDATE readers SET alarm = $2 WHERE reader = $1", self.reader, self.alarm)
-        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        except DATABASE_AWAY as error:
             log.warning("projection %s: its alarm could not be noted: %s", self.reader, error)
 
     async def _tail(self) -> None:

@@ -21,6 +21,7 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from services.core.rules import RuleBook
 from services.flow import Stream
 from services.runtime.asking import Answer, Away, Desk, KeyReused
+from services.runtime.database import DATABASE_AWAY, pool_of
 from services.runtime.feeds import Feeds
 from services.runtime.forms import KEY_PATTERN, Forms, Malformed
 from services.runtime.kafka import Kafka
@@ -147,7 +148,7 @@ async def _start(parts: Parts) -> None:
         await parts.processing.start()
     while True:
         if parts.desk is not None:
-            with contextlib.suppress(OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            with contextlib.suppress(*DATABASE_AWAY):
                 await parts.desk.forget_old(time.time_ns() // 1_000_000)
         await asyncio.sleep(3600)
 
@@ -169,7 +170,7 @@ def app_of(definition: Definition, settings: Settings, book: RuleBook) -> FastAP
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        pool = await asyncpg.create_pool(settings.postgres, min_size=0, max_size=8, command_timeout=10, timeout=3)
+        pool = await pool_of(settings.postgres)
         parts = _parts(definition, settings, book, pool)
         app.state.parts = parts
         app.include_router(definition.routes(parts))
@@ -230,13 +231,7 @@ def _error_routes(app: FastAPI) -> None:
         log.warning("%s: %s", request.url.path, error)
         return JSONResponse({"away": ["postgres"], "detail": "postgres cannot be reached."}, 503, {"Retry-After": "1"})
 
-    for kind in (
-        OSError,
-        TimeoutError,
-        asyncpg.PostgresConnectionError,
-        asyncpg.InterfaceError,
-        asyncpg.CannotConnectNowError,
-    ):
+    for kind in DATABASE_AWAY:
         app.add_exception_handler(kind, lost)
 
 

@@ -1,7 +1,6 @@
 """Whether the broker and the database answer, asked twice a second, so that callers need not wait to find out."""
 
 import asyncio
-import contextlib
 import logging
 
 import asyncpg
@@ -66,10 +65,10 @@ class Watch:
 
     async def _watch_postgres(self) -> None:
         while True:
-            answers = False
-            with contextlib.suppress(OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            try:
                 async with asyncio.timeout(PATIENCE_SECONDS):
                     await self._pool.fetchval("SELECT 1")
-                answers = True
-            self.note("postgres", answers)
+                self.note("postgres", True)
+            except Exception:  # whatever it is, the database did not answer
+                self.note("postgres", False)
             await asyncio.sleep(EVERY_SECONDS)

@@ -1,0 +1,17 @@
+"""The database at the edges: a pool, and what it looks like when the database does not answer."""
+
+import asyncpg
+
+DATABASE_AWAY = (
+    OSError,
+    TimeoutError,
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.exceptions.InternalClientError,
+)
+"""Raised by a call while the database is away, stopping or starting. Worth another try; nothing was written."""
+
+
+async def pool_of(dsn: str, connections_max: int = 8) -> asyncpg.Pool:
+    """A pool that connects when it is first used, so that a service can start before its database."""
+    return await asyncpg.create_pool(dsn, min_size=0, max_size=connections_max, command_timeout=10, timeout=3)
