@@ -140,7 +140,7 @@ def test_true_and_false_are_no_numbers(misdealt: Any) -> None:
     assert said(body) == "misdealt must be true or false."
 
 
-@pytest.mark.parametrize("card", ["10h", "1h", "AS", "as", "Ax", "A", "", "As ", " As", "AsKs", "As\n", "🂡", 7, None])
+@pytest.mark.parametrize("card", ["10h", "1h", "AS", "as", "Ax", "A", "", "As ", " As", "AsKs", "As\n", 7, None])
 def test_a_card_is_a_rank_and_a_suit(card: Any) -> None:
     assert said({"command": "RevealCommunityCard", "card": card}) == CARD
 

@@ -1,4 +1,4 @@
-"""Every recorded round in memory: as written, exact to the microcent, repeatable, and proof against repeats and loss."""
+"""Every recorded round in memory: as written, exact to the microcent, and proof against repeats and loss."""
 
 from functools import cache
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Steps without IO: duplicates and contradictions, dead letters, decisions that fail, and taking up a partition again."""
+"""Steps without IO: duplicates, contradictions, dead letters, decisions that fail, and taking up a partition again."""
 
 from dataclasses import replace
 from functools import cache
@@ -75,8 +75,9 @@ COMMANDS = (OPEN_TABLE, rounds.OpenRound(), rounds.PlaceWager(1, "ante", 500))
 
 
 def record(sequence: int, previous_hash: bytes, actor: str = "dealer") -> tuple[Record, bytes]:
-    made = replace(CONTRACTS["rounds"].decode_record(log_of(Stepper(ROUNDS, BOOK).step(fresh(), [asked(0, OPEN_TABLE)]))[0][1]),
-                   sequence=sequence, previous_hash=previous_hash, actor=actor)  # fmt: skip
+    _, stored = log_of(Stepper(ROUNDS, BOOK).step(fresh(), [asked(0, OPEN_TABLE)]))[0]
+    made = CONTRACTS["rounds"].decode_record(stored)
+    made = replace(made, sequence=sequence, previous_hash=previous_hash, actor=actor)
     return made, CONTRACTS["rounds"].encode_record(made)
 
 

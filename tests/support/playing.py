@@ -1,8 +1,8 @@
 """Plays a round that is written down as commands and answers, in whichever world.
 
-A step is a `post` with its `body`, answered 200 unless `answers` gives another status (`refused` has words of the
-reason then, and `section` the section; `events` are what happened), or a `get` with what it `answers` at that moment. `then` are the
-reads once everything has come through.
+A step is a `post` with its `body`, answered 200 unless `answers` gives another status (then `refused` has words
+of the reason, and `section` the section); `events` are what happened. Or it is a `get` with what it `answers` at
+that moment. `then` are the reads once everything has come through.
 """
 
 from pathlib import Path
@@ -57,7 +57,7 @@ def _read(world: World, step: Any) -> None:
 
 
 def _settle_requests(world: World, step: Any) -> None:
-    """A wager from a game account is not placed before the account holds the stake: wait for it before betting closes."""
+    """A wager from a game account is placed once the account holds the stake: wait for that before betting closes."""
     if step["body"]["command"] == "CloseBetting":
         path = step["post"].removesuffix("/commands")
         until("requested wagers are settled", lambda: "requested" not in str(world.get(path)), world.patience_seconds)

@@ -221,7 +221,8 @@ PAST = [
         "jackpots",
         HEX_JACKPOTS,
         Record(
-            2, b"\4" * 32, 1_800_000_000_456, "wagers/table-1/9/0", "wagers", Cause("jackpot-commands", 0, 0), 0, 1, b"",
+            2, b"\4" * 32, 1_800_000_000_456, "wagers/table-1/9/0", "wagers", Cause("jackpot-commands", 0, 0), 0, 1,
+            b"",
             jackpots.ContributionAccepted(
                 "table-1", "table-1-1", 300, (jackpots.LevelContribution("meter", 57_000_000, 3_000_000, 0),)
             ),
