@@ -29,19 +29,9 @@ def for_script(value: Any) -> str:
 def routes(parts: Parts) -> APIRouter:
     """The reads of this service, and its pages."""
     router = APIRouter(tags=["reads"])
+    router.include_router(_round_routes(parts))
     operations_page = (FOLDER / "operations.html").read_text()
-    round_page = (FOLDER / "reconstruction.html").read_text()
-    assert PLACEHOLDER in round_page, "the page has no place for the round"
     operations = Operations(parts)
-
-    async def round_of(round_id: str) -> dict[str, Any]:
-        try:
-            found = await read_round(parts.pool, checked_key(round_id))
-        except RoundIncomplete as error:
-            raise HTTPException(404, str(error)) from None
-        if found is None:
-            raise HTTPException(404, f"There is no round {round_id} in the archive.")
-        return found
 
     @router.get("/", response_class=HTMLResponse)
     async def page() -> str:
@@ -55,16 +45,6 @@ def routes(parts: Parts) -> APIRouter:
         host = request.url.hostname or "127.0.0.1"
         shown = [{**each, "display_url": each["display_url"].format(host=host)} for each in said["progressives"]]
         return {**said, "progressives": shown}
-
-    @router.get("/rounds/{round_id}/reconstruction", response_class=HTMLResponse)
-    async def reconstruction(round_id: str) -> str:
-        """The page of a round as it was played."""
-        return round_page.replace(PLACEHOLDER, for_script(await round_of(round_id)), 1)
-
-    @router.get("/rounds/{round_id}/reconstruction.json")
-    async def reconstruction_json(round_id: str) -> dict[str, Any]:
-        """A round as it was played, as JSON."""
-        return await round_of(round_id)
 
     @router.get("/records/{stream}/{key}")
     async def records(
@@ -80,5 +60,32 @@ def routes(parts: Parts) -> APIRouter:
         if not found and start == 1:
             raise HTTPException(404, f"The log {stream} has no records of {key}.")
         return found
+
+    return router
+
+
+def _round_routes(parts: Parts) -> APIRouter:
+    router = APIRouter()
+    round_page = (FOLDER / "reconstruction.html").read_text()
+    assert PLACEHOLDER in round_page, "the page has no place for the round"
+
+    async def round_of(round_id: str) -> dict[str, Any]:
+        try:
+            found = await read_round(parts.pool, checked_key(round_id))
+        except RoundIncomplete as error:
+            raise HTTPException(404, str(error)) from None
+        if found is None:
+            raise HTTPException(404, f"There is no round {round_id} in the archive.")
+        return found
+
+    @router.get("/rounds/{round_id}/reconstruction", response_class=HTMLResponse)
+    async def reconstruction(round_id: str) -> str:
+        """The page of a round as it was played."""
+        return round_page.replace(PLACEHOLDER, for_script(await round_of(round_id)), 1)
+
+    @router.get("/rounds/{round_id}/reconstruction.json")
+    async def reconstruction_json(round_id: str) -> dict[str, Any]:
+        """A round as it was played, as JSON."""
+        return await round_of(round_id)
 
     return router

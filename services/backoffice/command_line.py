@@ -1,4 +1,4 @@
-"""The command line `roundlog`: a round as it was played, whether the logs hold, and the database made again from them."""
+"""The command line `roundlog`: a round as it was played, whether the logs hold, the database made again from them."""
 
 import argparse
 import asyncio

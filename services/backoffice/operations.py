@@ -1,5 +1,6 @@
 """The JSON of the operations page: what stands where, how far everybody is behind, and what waits for a person."""
 
+import asyncio
 import time
 from typing import Any
 
@@ -24,7 +25,8 @@ SELECT event ->> 'claim_id' AS claim_id, at_ms FROM backoffice_records
 WHERE round_id = ANY($1::text[]) AND stream = 'jackpots' AND event_name = 'PayoutClaimed'
 """
 REFUSALS = f"""
-SELECT at_ms, stream, key, command, reason, section, actor FROM backoffice_refusals ORDER BY at_ms DESC LIMIT {ROWS_SHOWN}
+SELECT at_ms, stream, key, command, reason, section, actor FROM backoffice_refusals
+ORDER BY at_ms DESC LIMIT {ROWS_SHOWN}
 """
 ROUNDS = f"""
 SELECT round_id, table_id, state, closed_ms, won_cents FROM backoffice_rounds WHERE opened_ms IS NOT NULL
@@ -39,13 +41,15 @@ class Operations:
         self._parts = parts
         self._answer: dict[str, Any] = {}
         self._made_at = float("-inf")
+        self._making = asyncio.Lock()
 
     async def read(self) -> dict[str, Any]:
         """What the page wants."""
-        if time.monotonic() - self._made_at > KEPT_SECONDS:
-            self._answer = await self._make()
-            self._made_at = time.monotonic()
-        return self._answer
+        async with self._making:
+            if time.monotonic() - self._made_at > KEPT_SECONDS:
+                self._answer = await self._make()
+                self._made_at = time.monotonic()
+            return self._answer
 
     async def _make(self) -> dict[str, Any]:
         now = time.time_ns() // 1_000_000
@@ -70,6 +74,8 @@ class Operations:
             "progressives": [_progressive(shown) for shown in progressives.values()],
             "refusals": [dict(row) for row in await pool.fetch(REFUSALS)],
             "rounds": [dict(row) for row in await pool.fetch(ROUNDS)],
+            # They are kept for ever, so they are a figure and not an alarm that never ends.
+            "dead_letters": sum(end - first for (topic, _), (first, end) in ends.items() if topic == DEAD_LETTERS),
             "rounds_a_minute": await pool.fetchval(
                 "SELECT count(*) FROM backoffice_rounds WHERE closed_ms > $1", minute
             ),
@@ -97,9 +103,6 @@ class Operations:
         if self._parts.projection.alarm is not None:
             noted["backoffice"] = self._parts.projection.alarm
         said += [f"the projection of {reader} stands still: {alarm}" for reader, alarm in sorted(noted.items())]
-        dead = sum(end for (topic, _), (_, end) in ends.items() if topic == DEAD_LETTERS)
-        if dead:
-            said.append(f"{dead} in dead-letters: see `roundlog dead-letters`")
         return said
 
     async def _claims(self, progressives: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:

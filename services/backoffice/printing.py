@@ -15,8 +15,8 @@ def verdict_line(verdict: Verdict) -> str:
     found = len(verdict.contradictions)
     held = "holds" if not found else f"{found} contradictions"
     return (
-        f"{verdict.stream:<10}{verdict.records:>10,} records  {verdict.keys:>7,} keys  {verdict.duplicates:>7,} duplicates"
-        f"  {verdict.archived:>10,} in the archive  {held}"
+        f"{verdict.stream:<10}{verdict.records:>10,} records  {verdict.keys:>7,} keys"
+        f"  {verdict.duplicates:>7,} duplicates  {verdict.archived:>10,} in the archive  {held}"
     )
 
 

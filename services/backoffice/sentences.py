@@ -29,7 +29,7 @@ def sentence(event: Any) -> str:
 
 
 def section(event: Any, game: GameName | None) -> str | None:
-    """The section behind an event; the game's own where the event does not name one, None where no rule is behind it."""
+    """The section behind an event, the game's own where the event names none; None where no rule is behind it."""
     named = getattr(event, "section", None)
     if named or game is None:
         return named or None
@@ -222,7 +222,8 @@ def _claims(event: Any) -> str | None:
     match event:
         case jackpots.PayoutClaimed():
             paid = f"{dollars(event.amount_cents)} {SOURCES[event.source]}"
-            return f"Seat {event.seat}: {words(event.hand)} on {_wager(event.wager, event.on)} waits for a floorperson: {paid}."
+            won = f"{words(event.hand)} on {_wager(event.wager, event.on)}"
+            return f"Seat {event.seat}: {won} waits for a floorperson: {paid}."
         case jackpots.PayoutValidated(claim_id):
             return f"A floorperson validated {claim_id}."
         case jackpots.PayoutDocumented(claim_id, _, document, slip_number):
@@ -248,7 +249,8 @@ def _meters(event: Any) -> str | None:
         case jackpots.ContributionTakenBack():
             return "The levels lose again what the round had added."
         case jackpots.LevelHit(_, _, seat, name, percent, cents, value):
-            return f"Seat {seat} wins {percent} % of {words(name)}: {dollars(cents)}. It goes on from {_microcents(value)}."
+            share = f"{percent} % of {words(name)}, {dollars(cents)}"
+            return f"Seat {seat} wins {share}. It goes on from {_microcents(value)}."
         case _:
             return None
 

@@ -60,7 +60,7 @@ async def _adopt_log(stepper: Stepper, memory: PartitionMemory, kafka: Kafka, en
 
 
 def _is_quiet(stepper: Stepper, memory: PartitionMemory, stored: Stored, passed: bool) -> bool:
-    """Whether nothing follows from an input. `passed`: the processor went past it, so unreadable bytes are in dead-letters."""
+    """Whether nothing follows from an input. `passed`: the processor went past it: bytes unread are in dead-letters."""
     known = stepper.key_memory(memory, stored.key)
     processor = stepper.processor
     try:

@@ -124,7 +124,8 @@ async def verify(kafka: Kafka, stream: str, archives: Mapping[int, Archive]) -> 
         if archive is not None:
             if archive.position > end:
                 verdict.contradictions.append(
-                    f"{stream} (partition {partition}): the archive stands at offset {archive.position}, the log ends at {end}"
+                    f"{stream} (partition {partition}): the archive stands at offset {archive.position},"
+                    f" the log ends at {end}"
                 )
             checking.compare(archive)
     return verdict
