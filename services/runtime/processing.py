@@ -80,6 +80,8 @@ class Processing:
         self._room.set()
         self._busy = asyncio.Lock()
         self._readopting: set[asyncio.Task[None]] = set()
+        self._to_commit: dict[TP, int] = {}
+        self._committing: asyncio.Task[None] | None = None
         self._app = self._build()
         self._loop_task: asyncio.Task[None] | None = None
 
@@ -129,6 +131,8 @@ class Processing:
                 async with asyncio.timeout(5), self._busy:
                     self._loop_task.cancel()
             self._loop_task.cancel()
+        if self._committing is not None:
+            self._committing.cancel()
         with contextlib.suppress(Exception):
             await asyncio.wait_for(self._app.stop(), 5)
 
@@ -278,13 +282,23 @@ class Processing:
             )
             self._give_up(partition)
         self.last_step_at = time.monotonic()
-        positions = {
-            TP(self.stream.input, memory.partition): memory.position
-            for memory in memories
-            if memory.partition not in overtaken
-        }
-        with contextlib.suppress(Exception):
-            await self._app.consumer.commit_positions(positions)
+        self._to_commit.update(
+            {
+                TP(self.stream.input, memory.partition): memory.position
+                for memory in memories
+                if memory.partition not in overtaken
+            }
+        )
+        if self._committing is None or self._committing.done():
+            self._committing = asyncio.create_task(self._commit(), name=f"{self.stream.name}-commit")
+
+    async def _commit(self) -> None:
+        """Tells the group where we stand, one call at a time: after a broker's absence a call may hang for long,
+        and nothing that matters may wait for it."""
+        while self._to_commit:
+            positions, self._to_commit = self._to_commit, {}
+            with contextlib.suppress(Exception):
+                await self._app.consumer.commit_positions(positions)
 
     async def _append_outcomes(self, outcomes: list[tuple[PartitionMemory, Outcome]]) -> None:
         async def own(memory: PartitionMemory, groups: list[list[tuple[str, bytes]]]) -> None:
