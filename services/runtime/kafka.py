@@ -43,6 +43,25 @@ Group = Sequence[tuple[str, bytes]]
 """Records, (key, value) each, that must stand in the log together or not at all."""
 
 
+@contextlib.asynccontextmanager
+async def _asking(what: str, seconds: float | None = None) -> AsyncIterator[None]:
+    """Whatever goes wrong between the client and the broker, within so many seconds, is a BrokerAway.
+
+    The client also cancels its own calls when a connection is lost: a cancellation that nobody asked of
+    our task is such an error, and must not end the task.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except (KafkaError, TimeoutError, OSError) as error:
+        raise BrokerAway(f"{what}: {error!r}") from error
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        raise BrokerAway(f"{what}: the connection was lost") from None
+
+
 class Kafka:
     """A client of one broker: an idempotent producer that waits for all replicas, and plain readers without a group."""
 
@@ -78,19 +97,18 @@ class Kafka:
 
     async def _append_batch(self, topic: str, partition: int, records: Sequence[tuple[str, bytes]]) -> int:
         try:
-            producer = await self._started_producer()
-            builder = producer.create_batch()
-            for key, value in records:
-                if builder.append(timestamp=None, key=key.encode(), value=value) is None:
-                    raise ValueError(f"{len(records)} records do not fit in one batch of {topic}")
-            builder.close()
-            async with asyncio.timeout(2 * REQUEST_TIMEOUT_MS / 1000):
-                future = await producer.send_batch(builder, topic, partition=partition)
-                metadata = await future
-        except (KafkaError, TimeoutError, OSError) as error:
+            async with _asking(f"the broker did not take records for {topic}", 2 * REQUEST_TIMEOUT_MS / 1000):
+                producer = await self._started_producer()
+                builder = producer.create_batch()
+                for key, value in records:
+                    if builder.append(timestamp=None, key=key.encode(), value=value) is None:
+                        raise ValueError(f"{len(records)} records do not fit in one batch of {topic}")
+                builder.close()
+                metadata = await (await producer.send_batch(builder, topic, partition=partition))
+        except BrokerAway:
             # An idempotent producer that failed may not be used again: its sequence numbers are in doubt.
             await self._drop_producer()
-            raise BrokerAway(f"the broker did not take records for {topic}: {error!r}") from error
+            raise
         return int(metadata.offset) + len(records)
 
     async def _started_producer(self) -> AIOKafkaProducer:
@@ -133,10 +151,8 @@ class Kafka:
             retry_backoff_ms=50,
         )
         try:
-            try:
-                await asyncio.wait_for(consumer.start(), REQUEST_TIMEOUT_MS / 1000)
-            except (KafkaError, TimeoutError, OSError) as error:
-                raise BrokerAway(f"the broker at {self.servers} does not answer: {error!r}") from error
+            async with _asking(f"the broker at {self.servers} does not answer", REQUEST_TIMEOUT_MS / 1000):
+                await consumer.start()
             yield consumer
         finally:
             with contextlib.suppress(Exception):
@@ -169,28 +185,23 @@ class Kafka:
 
 async def ends_of(reader: AIOKafkaConsumer, topics: Sequence[str]) -> dict[tuple[str, int], tuple[int, int]]:
     """As Kafka.ends, with a reader that is there."""
-    try:
-        async with asyncio.timeout(REQUEST_TIMEOUT_MS / 1000):
-            places = []
-            for topic in topics:
-                partitions = reader.partitions_for_topic(topic)
-                if partitions is None:
-                    await reader._client.force_metadata_update()
-                    await reader._client._wait_on_metadata(topic)
-                    partitions = reader.partitions_for_topic(topic) or set()
-                places += [TopicPartition(topic, partition) for partition in sorted(partitions)]
-            begins = await reader.beginning_offsets(places)
-            ends = await reader.end_offsets(places)
-    except (KafkaError, TimeoutError, OSError) as error:
-        raise BrokerAway(f"the broker does not say where its topics end: {error!r}") from error
+    async with _asking("the broker does not say where its topics end", REQUEST_TIMEOUT_MS / 1000):
+        places = []
+        for topic in topics:
+            partitions = reader.partitions_for_topic(topic)
+            if partitions is None:
+                await reader._client.force_metadata_update()
+                await reader._client._wait_on_metadata(topic)
+                partitions = reader.partitions_for_topic(topic) or set()
+            places += [TopicPartition(topic, partition) for partition in sorted(partitions)]
+        begins = await reader.beginning_offsets(places)
+        ends = await reader.end_offsets(places)
     return {(place.topic, place.partition): (begins[place], ends[place]) for place in places}
 
 
 async def _fetch(reader: AIOKafkaConsumer, timeout_ms: int, most: int = 2_000) -> dict[TopicPartition, list[Stored]]:
-    try:
+    async with _asking("the broker does not give records"):
         fetched = await reader.getmany(timeout_ms=timeout_ms, max_records=most)
-    except (KafkaError, OSError) as error:
-        raise BrokerAway(f"the broker does not give records: {error!r}") from error
     return {
         place: [
             Stored(
@@ -210,3 +221,9 @@ async def _fetch(reader: AIOKafkaConsumer, timeout_ms: int, most: int = 2_000) -
 async def fetch(reader: AIOKafkaConsumer, timeout_ms: int, most: int = 2_000) -> list[list[Stored]]:
     """What has come for the assigned partitions, a list for each. Raises BrokerAway."""
     return list((await _fetch(reader, timeout_ms, most)).values())
+
+
+async def ping(reader: AIOKafkaConsumer, topic: str, seconds: float) -> None:
+    """Asks the broker something small. Raises BrokerAway when it does not answer in time."""
+    async with _asking("the broker does not answer", seconds):
+        await reader.end_offsets([TopicPartition(topic, 0)])

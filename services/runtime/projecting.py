@@ -16,13 +16,14 @@ from aiokafka import TopicPartition
 
 from services.core.chain import Head
 from services.runtime.database import DATABASE_AWAY
-from services.runtime.kafka import BrokerAway, Kafka, Stored, ends_of, fetch
+from services.runtime.kafka import BrokerAway, Kafka, Stored, ends_of, fetch, ping
 from services.runtime.stepping import Chain, Contradiction
 from services.wire.records import CONTRACTS, Record, Unreadable
 from services.wire.snapshots import decode_state, encode_state
 
 RETRY_SECONDS = 0.25
 IDLE_MS = 200
+PATIENCE_SECONDS = 3.0
 
 log = logging.getLogger(__name__)
 
@@ -157,12 +158,12 @@ class Projection:
                     self.fresh_at = time.monotonic()
                 elif time.monotonic() - checked > 0.4:
                     checked = time.monotonic()
-                    await self._prove_fresh(reader, list(ends))
+                    await self._prove_fresh(reader, next(iter(self.logs)))
 
-    async def _prove_fresh(self, reader: Any, places: list[tuple[str, int]]) -> None:
+    async def _prove_fresh(self, reader: Any, topic: str) -> None:
         """Silence may be an idle house or a dead broker: ask both the broker and the database."""
-        async with asyncio.timeout(3):
-            await reader.end_offsets([TopicPartition(*place) for place in places[:1]])
+        await ping(reader, topic, PATIENCE_SECONDS)
+        async with asyncio.timeout(PATIENCE_SECONDS):
             await self.pool.fetchval("SELECT 1")
         self.fresh_at = time.monotonic()
 

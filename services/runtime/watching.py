@@ -4,9 +4,8 @@ import asyncio
 import logging
 
 import asyncpg
-from aiokafka import TopicPartition
 
-from services.runtime.kafka import Kafka
+from services.runtime.kafka import Kafka, ping
 
 EVERY_SECONDS = 0.5
 PATIENCE_SECONDS = 2.0
@@ -53,12 +52,9 @@ class Watch:
             try:
                 async with self._kafka.reader() as reader:
                     while True:
-                        async with asyncio.timeout(PATIENCE_SECONDS):
-                            await reader.end_offsets([TopicPartition(self._topic, 0)])
+                        await ping(reader, self._topic, PATIENCE_SECONDS)
                         self.note("kafka", True)
                         await asyncio.sleep(EVERY_SECONDS)
-            except asyncio.CancelledError:
-                raise
             except Exception:  # whatever it is, the broker did not answer
                 self.note("kafka", False)
                 await asyncio.sleep(EVERY_SECONDS)
