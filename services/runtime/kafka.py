@@ -5,6 +5,7 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.errors import KafkaError
@@ -14,8 +15,19 @@ from aiokafka.partitioner import murmur2
 BATCH_BYTES_MAX = 900_000
 RECORD_OVERHEAD_BYTES = 100
 REQUEST_TIMEOUT_MS = 10_000
+STOP_SECONDS = 2.0
 
 log = logging.getLogger(__name__)
+# The client says the same several times a second while the broker is away; the watch says it once. It
+# would also build a debug record for every fetch, because Faust leaves its logger at DEBUG.
+for _name in (
+    "aiokafka",
+    "aiokafka.cluster",
+    "aiokafka.consumer.fetcher",
+    "aiokafka.consumer.group_coordinator",
+    "aiokafka.producer.sender",
+):
+    logging.getLogger(_name).setLevel(logging.CRITICAL)
 
 
 class BrokerAway(Exception):
@@ -60,6 +72,13 @@ async def _asking(what: str, seconds: float | None = None) -> AsyncIterator[None
         if task is not None and task.cancelling():
             raise
         raise BrokerAway(f"{what}: the connection was lost") from None
+
+
+async def _let_go(client: Any) -> None:
+    """Stops a consumer or producer, which may not stop in good order when the broker is away."""
+    with contextlib.suppress(Exception):
+        async with _asking("the broker is away", STOP_SECONDS):
+            await client.stop()
 
 
 class Kafka:
@@ -124,10 +143,9 @@ class Kafka:
                     retry_backoff_ms=50,
                 )
                 try:
-                    await asyncio.wait_for(producer.start(), REQUEST_TIMEOUT_MS / 1000)
+                    await producer.start()
                 except BaseException:
-                    with contextlib.suppress(Exception):
-                        await producer.stop()
+                    await _let_go(producer)
                     raise
                 self._producer = producer
             return self._producer
@@ -135,8 +153,7 @@ class Kafka:
     async def _drop_producer(self) -> None:
         producer, self._producer = self._producer, None
         if producer is not None:
-            with contextlib.suppress(Exception):
-                await asyncio.wait_for(producer.stop(), 2)
+            await _let_go(producer)
 
     @contextlib.asynccontextmanager
     async def reader(self) -> AsyncIterator[AIOKafkaConsumer]:
@@ -155,8 +172,7 @@ class Kafka:
                 await consumer.start()
             yield consumer
         finally:
-            with contextlib.suppress(Exception):
-                await asyncio.wait_for(consumer.stop(), 2)
+            await _let_go(consumer)
 
     async def ends(self, topics: Sequence[str]) -> dict[tuple[str, int], tuple[int, int]]:
         """For each (topic, partition) the first offset that is held and the one behind the last. Raises BrokerAway."""

@@ -23,10 +23,12 @@ from services.runtime.database import DATABASE_AWAY
 from services.runtime.kafka import BrokerAway, Kafka, partition_of
 from services.runtime.snapshots import Snapshots
 from services.runtime.stepping import Contradiction, Input, Outcome, PartitionMemory, Sent, Stepper
+from services.runtime.vital import start_vital, stop_vital
 
 PENDING_MAX = 10_000
 BATCH_MAX = 2_000
 RETRY_SECONDS = 0.25
+STOP_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
 
@@ -111,8 +113,6 @@ class Processing:
         )
         app.processing = self
         app.transport = _Transport([URL(f"kafka://{self.kafka.servers}")], app)
-        # aiokafka builds a debug record for every fetch, because Faust leaves its logger at DEBUG.
-        logging.getLogger("aiokafka").setLevel(logging.WARNING)
         topic = app.topic(
             self.stream.input, key_type=bytes, value_type=bytes, key_serializer="raw", value_serializer="raw"
         )
@@ -121,20 +121,20 @@ class Processing:
 
     async def start(self) -> None:
         """Joins the group and begins to process."""
-        self._loop_task = asyncio.create_task(self._process(), name=f"{self.stream.name}-processing")
+        self._loop_task = start_vital(self._process(), f"{self.stream.name}-processing")
         await self._app.start()
 
     async def stop(self) -> None:
         """Leaves off cleanly: the batch in hand is finished or was never begun."""
         if self._loop_task is not None:
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(5), self._busy:
-                    self._loop_task.cancel()
-            self._loop_task.cancel()
+                async with asyncio.timeout(STOP_SECONDS), self._busy:
+                    await stop_vital(self._loop_task)
+            await stop_vital(self._loop_task)
         if self._committing is not None:
             self._committing.cancel()
         with contextlib.suppress(Exception):
-            await asyncio.wait_for(self._app.stop(), 5)
+            await asyncio.wait_for(self._app.stop(), STOP_SECONDS)
 
     @property
     def ready(self) -> bool:

@@ -18,6 +18,7 @@ from services.core.chain import Head
 from services.runtime.database import DATABASE_AWAY
 from services.runtime.kafka import BrokerAway, Kafka, Stored, ends_of, fetch, ping
 from services.runtime.stepping import Chain, Contradiction
+from services.runtime.vital import start_vital, stop_vital
 from services.wire.records import CONTRACTS, Record, Unreadable
 from services.wire.snapshots import decode_state, encode_state
 
@@ -82,13 +83,11 @@ class Projection:
 
     def start(self) -> None:
         """Begins to tail."""
-        self._task = asyncio.create_task(self._run(), name=f"projection-{self.reader}")
+        self._task = start_vital(self._run(), f"projection-{self.reader}")
 
     async def stop(self) -> None:
         """Ends; the batch in hand is whole or was never written."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await stop_vital(self._task)
 
     @property
     def fresh(self) -> bool:

@@ -6,6 +6,7 @@ import logging
 import asyncpg
 
 from services.runtime.kafka import Kafka, ping
+from services.runtime.vital import start_vital, stop_vital
 
 EVERY_SECONDS = 0.5
 PATIENCE_SECONDS = 2.0
@@ -30,12 +31,13 @@ class Watch:
         return [name for name, answers in self.answers.items() if not answers]
 
     def start(self) -> None:
-        self._tasks = [asyncio.create_task(self._watch_kafka()), asyncio.create_task(self._watch_postgres())]
+        self._tasks = [
+            start_vital(self._watch_kafka(), "watch-kafka"),
+            start_vital(self._watch_postgres(), "watch-postgres"),
+        ]
 
     async def stop(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await stop_vital(*self._tasks)
 
     def note(self, name: str, answers: bool) -> None:
         """What somebody else found out on the way."""
