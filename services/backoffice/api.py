@@ -11,10 +11,11 @@ from services.backoffice.archive import read_records, read_round
 from services.backoffice.operations import Operations
 from services.backoffice.reconstruction import RoundIncomplete
 from services.flow import logs
-from services.runtime.service import Parts, checked_key
+from services.runtime.service import Parts, checked_key, checked_round_id
 
 FOLDER = Path(__file__).parent
 RECORDS_MAX = 1_000
+SEQUENCE_MAX = 2**63 - 1
 PLACEHOLDER = "/*ROUND*/null"
 
 
@@ -50,7 +51,7 @@ def routes(parts: Parts) -> APIRouter:
     async def records(
         stream: str,
         key: str,
-        start: int = Query(1, alias="from", ge=1),
+        start: int = Query(1, alias="from", ge=1, le=SEQUENCE_MAX),
         limit: int = Query(100, ge=1, le=RECORDS_MAX),
     ) -> list[dict[str, Any]]:
         """The archived records of a key, from a sequence on."""
@@ -71,7 +72,7 @@ def _round_routes(parts: Parts) -> APIRouter:
 
     async def round_of(round_id: str) -> dict[str, Any]:
         try:
-            found = await read_round(parts.pool, checked_key(round_id))
+            found = await read_round(parts.pool, checked_round_id(round_id))
         except RoundIncomplete as error:
             raise HTTPException(404, str(error)) from None
         if found is None:

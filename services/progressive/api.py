@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse, StreamingResponse
 
 from services.core import jackpots, sheets
 from services.runtime.forms import Forms
-from services.runtime.service import Parts, checked_key, event_stream
+from services.runtime.service import Parts, checked_key, checked_round_id, event_stream
 from services.runtime.sheets import read_sheet
 
 FORMS = Forms(jackpots.PeopleCommand)
@@ -37,7 +37,9 @@ def routes(parts: Parts) -> APIRouter:
         return shown
 
     async def sheet(progressive_id: str, round_id: str) -> sheets.JackpotSheet:
-        found = await read_sheet(parts.pool, "jackpots", progressive_id, round_id, sheets.JackpotSheet)
+        found = await read_sheet(
+            parts.pool, "jackpots", progressive_id, checked_round_id(round_id), sheets.JackpotSheet
+        )
         return sheets.JackpotSheet() if found is None else found
 
     @router.get("/progressives")

@@ -93,7 +93,8 @@ class Desk:
         if waiting is not None:
             self._same(waiting[0], asked)
             return await self._wait(waiting[1], hit=True)
-        known = await self.known(asked.command_id)
+        # The log may have answered while the database was asked.
+        known = await self.known(asked.command_id) or self._recent.get(asked.command_id)
         if known is not None:
             self._same(known[0], asked)
             return Answer(known[1].status, known[1].body, hit=True)

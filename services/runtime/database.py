@@ -11,7 +11,13 @@ DATABASE_AWAY = (
 )
 """Raised by a call while the database is away, stopping or starting. Worth another try; nothing was written."""
 
+IDLE_IN_TRANSACTION_MS = 5_000
+
 
 async def pool_of(dsn: str, connections_max: int = 8) -> asyncpg.Pool:
     """A pool that connects when it is first used, so that a service can start before its database."""
-    return await asyncpg.create_pool(dsn, min_size=0, max_size=connections_max, command_timeout=10, timeout=3)
+    # A process that is paused inside a transaction must not keep its rows from the one that takes over.
+    settings = {"idle_in_transaction_session_timeout": f"{IDLE_IN_TRANSACTION_MS}"}
+    return await asyncpg.create_pool(
+        dsn, min_size=0, max_size=connections_max, command_timeout=10, timeout=3, server_settings=settings
+    )

@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter,
 
 BODY_BYTES_MAX = 65_536
 CENTS_MAX = 10**12
+SENTENCES_MAX = 10
 ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$"
 KEY_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
 """Of the ids in a path: no dot, because a claim's id is divided by dots."""
@@ -19,6 +20,10 @@ KEY_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
 
 class Malformed(Exception):
     """A request that is not of the form asked for; the sentence says what is wrong with which field."""
+
+    def __init__(self, sentence: str) -> None:
+        # It quotes what was sent, and half of a surrogate pair has no bytes to answer with.
+        super().__init__(sentence.encode("utf-8", "backslashreplace").decode())
 
 
 def _position(value: Any) -> Any:
@@ -141,31 +146,34 @@ class Forms:
         return command(**values)
 
     def _sentence(self, name: str, error: ValidationError) -> str:
-        """All that is wrong with a form, a sentence each."""
+        """What is wrong with a form, a sentence each."""
         said = []
         takes = [field for field in self._forms[name].model_fields if field != "command"]
         for problem in error.errors(include_url=False, include_context=False):
             where = str(problem["loc"][0]) if problem["loc"] else "the body"
-            if problem["type"] == "extra_forbidden":
-                known = ", ".join(takes) if takes else "nothing more"
+            known = ", ".join(takes) if takes else "nothing more"
+            if problem["type"] == "invalid_key":
+                said.append(f"{name} has a field whose name is no text; it takes {known}.")
+            elif problem["type"] == "extra_forbidden":
                 said.append(f"{name} has no field {where[:60]}; it takes {known}.")
             elif problem["type"] == "missing":
                 said.append(f"{name} needs {where}: {_said(self._hints[name][where])}.")
             else:
                 said.append(f"{where} must be {_said(self._hints[name].get(where, str))}.")
-        return " ".join(dict.fromkeys(said))
+        return " ".join(list(dict.fromkeys(said))[:SENTENCES_MAX])
 
 
 def _document(body: bytes) -> dict[str, Any]:
     if len(body) > BODY_BYTES_MAX:
-        raise Malformed(f"The body has {len(body)} bytes; at most {BODY_BYTES_MAX} are read.")
+        raise Malformed(f"The body is too long: at most {BODY_BYTES_MAX} bytes are read.")
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        keys = [key for key, _ in pairs]
-        twice = next((key for key in keys if keys.count(key) > 1), None)
-        if twice is not None:
-            raise Malformed(f"The field {twice[:60]} stands twice in the body.")
-        return dict(pairs)
+        document: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in document:
+                raise Malformed(f"The field {key[:60]} stands twice in the body.")
+            document[key] = value
+        return document
 
     try:
         document = json.loads(body, object_pairs_hook=once)

@@ -165,6 +165,7 @@ class Processing:
         mine = sorted(place.partition for place in places if place.topic == self.stream.input)
         async with self._busy:
             self.memories.clear()
+            self.stopped.clear()
             self._forget_pending()
             positions: dict[TP, int] = {}
             for partition in mine:

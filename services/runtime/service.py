@@ -23,7 +23,7 @@ from services.flow import Stream
 from services.runtime.asking import Answer, Away, Desk, KeyReused
 from services.runtime.database import DATABASE_AWAY, pool_of
 from services.runtime.feeds import Feeds
-from services.runtime.forms import KEY_PATTERN, Forms, Malformed
+from services.runtime.forms import BODY_BYTES_MAX, ID_PATTERN, KEY_PATTERN, Forms, Malformed
 from services.runtime.kafka import Kafka
 from services.runtime.metrics import exposition
 from services.runtime.processing import Processing
@@ -35,8 +35,9 @@ from services.runtime.submissions import RulesUnreadable, load
 from services.runtime.watching import Watch
 from services.wire.records import Asked
 
-IDEMPOTENCY_KEY = re.compile(r"^[A-Za-z0-9._:=+-]{1,128}$")
-ACTOR = re.compile(r"^[^\x00-\x1f\x7f]{1,100}$")
+IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9._:=+-]{1,128}")
+ACTOR = re.compile(r"[^\x00-\x1f\x7f]{1,100}")
+SEQUENCE = re.compile(r"[0-9]{1,18}")
 START_AGAIN_SECONDS = 1.0
 
 log = logging.getLogger(__name__)
@@ -244,7 +245,7 @@ def _command_routes(parts: Parts, forms: Forms) -> APIRouter:
     @router.post(f"/{path}/{{key}}/commands", tags=["commands"], openapi_extra=body)
     async def ask(key: str, request: Request) -> Response:
         """Asks for one thing; answers once the log holds the outcome."""
-        command = forms.read(await request.body())
+        command = forms.read(await _body(request))
         checked_key(key)
         command_id, actor = _who(request)
         asked = Asked(command_id, actor, _request_hash(key, actor, command), command)
@@ -263,7 +264,7 @@ def _command_routes(parts: Parts, forms: Forms) -> APIRouter:
     @router.get("/commands/{command_id}", tags=["commands"])
     async def outcome(command_id: str) -> Response:
         """The outcome of a command by its Idempotency-Key, for seven days."""
-        known = await desk.known(command_id)
+        known = await desk.known(_checked_command_id(command_id))
         if known is None:
             return JSONResponse({"unknown": "The log has not answered a command with that Idempotency-Key."}, 404)
         return _response(command_id, known[1])
@@ -289,13 +290,26 @@ def _response(command_id: str, answer: Answer | None) -> Response:
 
 
 def _who(request: Request) -> tuple[str, str]:
-    command_id = request.headers.get("idempotency-key") or str(uuid.uuid4())
-    if not IDEMPOTENCY_KEY.match(command_id):
-        raise Malformed("The Idempotency-Key must be 1 to 128 letters, digits or any of . _ : = + -")
+    command_id = _checked_command_id(request.headers.get("idempotency-key", str(uuid.uuid4())))
     actor = request.headers.get("x-actor", "unnamed")
-    if not ACTOR.match(actor):
+    if not ACTOR.fullmatch(actor):
         raise Malformed("X-Actor must be 1 to 100 printable characters.")
     return command_id, actor
+
+
+def _checked_command_id(command_id: str) -> str:
+    if not IDEMPOTENCY_KEY.fullmatch(command_id):
+        raise Malformed("An Idempotency-Key is 1 to 128 letters, digits or any of . _ : = + - and nothing else.")
+    return command_id
+
+
+async def _body(request: Request) -> bytes:
+    """The body, of which no more is kept than the form needs to see that it is too long."""
+    body = bytearray()
+    async for part in request.stream():
+        # Read on to the end: a caller who is cut off while it sends would not see the answer.
+        body += part[: BODY_BYTES_MAX + 1 - len(body)]
+    return bytes(body)
 
 
 def _request_hash(key: str, actor: str, command: Any) -> bytes:
@@ -304,9 +318,16 @@ def _request_hash(key: str, actor: str, command: Any) -> bytes:
 
 def checked_key(key: str) -> str:
     """An id from a path. Raises Malformed."""
-    if not re.match(KEY_PATTERN, key):
+    if not re.fullmatch(KEY_PATTERN, key):
         raise Malformed("An id in the path is letters, digits, dashes and underscores, at most 64.")
     return key
+
+
+def checked_round_id(round_id: str) -> str:
+    """A round's id, from a path or a query: longer than the table's. Raises Malformed."""
+    if not re.fullmatch(ID_PATTERN, round_id):
+        raise Malformed("A round's id is letters, digits, dots, dashes and underscores, at most 96.")
+    return round_id
 
 
 def event_stream(
@@ -315,7 +336,7 @@ def event_stream(
     """The feed of a key as an HTTP response; resumes behind the Last-Event-ID."""
     assert parts.feeds is not None
     said = request.headers.get("last-event-id", "")
-    last_event_id = int(said) if said.isdigit() else None
+    last_event_id = int(said) if SEQUENCE.fullmatch(said) else None
     return StreamingResponse(
         parts.feeds.read(key, snapshot, last_event_id),
         media_type="text/event-stream",
@@ -353,4 +374,4 @@ def run(definition: Definition) -> None:
     log.info("stopped")
 
 
-__all__ = ["Definition", "Parts", "app_of", "checked_key", "event_stream", "run"]
+__all__ = ["Definition", "Parts", "app_of", "checked_key", "checked_round_id", "event_stream", "run"]

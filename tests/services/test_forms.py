@@ -45,7 +45,7 @@ def test_json_that_is_no_object_is_said_so(body: bytes) -> None:
 
 def test_a_body_that_is_too_long_is_not_even_read() -> None:
     body = b'{"command": "OpenRound"}' + b" " * BODY_BYTES_MAX
-    assert said(body) == f"The body has {len(body)} bytes; at most {BODY_BYTES_MAX} are read."
+    assert said(body) == f"The body is too long: at most {BODY_BYTES_MAX} bytes are read."
 
 
 @pytest.mark.parametrize("name", ["seat", "command"])
