@@ -252,7 +252,8 @@ class LocalKafka(LocalServer):
 
     def _format(self, settings: Path) -> None:
         cluster = secrets.token_urlsafe(16)
-        tool = ["kafka.tools.StorageTool", "format", "--cluster-id", cluster, "--config", str(settings)]
+        # In one word: an id may begin with a dash.
+        tool = ["kafka.tools.StorageTool", "format", f"--cluster-id={cluster}", "--config", str(settings)]
         process = start_process(self._java(*tool, heap="128m"), self.log)
         if process.wait() != 0:
             raise LocalError(f"Kafka's folder could not be made ready:\n{last_lines(self.log)}")
