@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import logging
+import os
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -23,12 +24,22 @@ from services.runtime.submissions import RulesUnreadable, load
 from services.runtime.verifying import Verdict, archives_of, verify
 
 HELD, NOT_HELD, AWAY = 0, 1, 2
+PIPE_CLOSED = 141
 NAMED_MAX = 10
 
 
+class PipeClosed(Exception):
+    """Nobody reads the lines any more: they were piped to `head`, say. It is no failure of the database."""
+
+
 def say(line: str) -> None:
-    """One line for the person at the screen."""
-    print(line, flush=True)
+    """One line for the person at the screen. Raises PipeClosed."""
+    try:
+        print(line, flush=True)
+    except BrokenPipeError:
+        # Python flushes once more at its end, and would complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise PipeClosed from None
 
 
 async def _reconstruct(options: argparse.Namespace) -> int:
@@ -127,6 +138,8 @@ def main(words: Sequence[str] | None = None) -> int:
     except (InUse, RulesUnreadable, RoundIncomplete, EventUnknown, Contradiction) as error:
         print(error, file=sys.stderr)
         return NOT_HELD
+    except PipeClosed:
+        return PIPE_CLOSED
     except KeyboardInterrupt:
         return 130
 

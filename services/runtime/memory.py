@@ -50,8 +50,11 @@ class MemoryHouse:
 
     def run(self) -> None:
         """Lets all processors work until nothing moves. Raises what would make a partition stand still."""
-        while any(self._step(name, partition) for name in self.steppers for partition in range(PARTITIONS)):
-            pass
+        places = [(name, partition) for name in self.steppers for partition in range(PARTITIONS)]
+        moved = [True]
+        while any(moved):
+            # Everybody has a turn before anybody has another, as processes beside each other would.
+            moved = [self._step(name, partition) for name, partition in places]
 
     def _step(self, name: str, partition: int) -> bool:
         """Gives a processor the inputs that it has not read yet; whether there were any."""

@@ -1,6 +1,7 @@
 """Topics and tables, made where they are missing and checked where they are there: `python -m services.runtime.provision`."""
 
 import asyncio
+import contextlib
 import sys
 from pathlib import Path
 
@@ -41,10 +42,9 @@ async def provision_topics(servers: str, replication: int = 1) -> list[str]:
             for name, (partitions, kept) in wanted.items() if name not in there
         ]  # fmt: skip
         if missing:
-            try:
+            # Another instance may be faster.
+            with contextlib.suppress(TopicAlreadyExistsError):
                 await admin.create_topics(missing)
-            except TopicAlreadyExistsError:
-                pass  # another instance was faster
         described = await admin.describe_topics([name for name in wanted if name in there])
     finally:
         await admin.close()
