@@ -8,8 +8,10 @@ log, and Faust is told to read from where that ends. Nothing is acknowledged to 
 import asyncio
 import contextlib
 import logging
+import tempfile
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import asyncpg
@@ -95,6 +97,8 @@ class Processing:
             origin="services.runtime",
             store="memory://",
             web_enabled=False,
+            # Faust makes a folder for its tables; there are none.
+            datadir=str(Path(tempfile.gettempdir()) / "roundlog-faust"),
             topic_disable_leader=True,
             topic_allow_declare=False,
             consumer_auto_offset_reset="earliest",

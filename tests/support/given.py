@@ -33,7 +33,8 @@ class Outcome:
         assert self.refusal is not None, f"it was not refused: {self.events}"
         for word in words:
             assert word == self.refusal.section or (word is not None and word in self.refusal.reason), (
-                self.refusal.section, self.refusal.reason
+                self.refusal.section,
+                self.refusal.reason,
             )
 
 
