@@ -167,7 +167,14 @@ class Refused:
 
 
 Event = (
-    AccountOpened | Deposited | Withdrawn | HoldPlaced | HoldDeclined | HoldPosted | HoldReleased | WinningsCredited
+    AccountOpened
+    | Deposited
+    | Withdrawn
+    | HoldPlaced
+    | HoldDeclined
+    | HoldPosted
+    | HoldReleased
+    | WinningsCredited
     | Refused
 )
 

@@ -10,6 +10,7 @@ from hashlib import sha256
 GENESIS = b"\0" * 32
 """What the first record of a key carries in place of the hash of the record before it."""
 
+
 @dataclass(frozen=True, slots=True)
 class ProcessorId:
     """The id of a command that a processor sent: the record it follows from, and which command it is."""

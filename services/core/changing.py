@@ -6,12 +6,13 @@ if TYPE_CHECKING:
     # Type checkers know the fields of the dataclass by this one.
     from dataclasses import replace
 else:
+    _new, _set = object.__new__, object.__setattr__
 
     def replace(state, /, **changes):
         """A copy of a dataclass without slots or `__post_init__`, with other values in the fields named."""
         # Copying the dictionary costs the same whatever the number of fields; `dataclasses.replace` sets each anew.
-        copy = object.__new__(type(state))
-        copy.__dict__.update(state.__dict__, **changes)
+        copy = _new(type(state))
+        _set(copy, "__dict__", state.__dict__ | changes)
         return copy
 
 

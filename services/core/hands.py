@@ -9,12 +9,28 @@ from services.core.cards import DECK, distinct, parse, rank_value
 from services.core.names import Card, HandName
 
 FIVE_CARD_HANDS: tuple[HandName, ...] = (
-    "royal_flush", "straight_flush", "four_of_a_kind", "full_house", "flush", "straight", "three_of_a_kind",
-    "two_pair", "pair_of_jacks_or_better", "pair_of_8s_or_better", "pair_of_6s_to_10s", "pair", "any",
+    "royal_flush",
+    "straight_flush",
+    "four_of_a_kind",
+    "full_house",
+    "flush",
+    "straight",
+    "three_of_a_kind",
+    "two_pair",
+    "pair_of_jacks_or_better",
+    "pair_of_8s_or_better",
+    "pair_of_6s_to_10s",
+    "pair",
+    "any",
 )
 """From the highest to the lowest. 655a.6(b); the bands of pairs are the paytables' own."""
 THREE_CARD_HANDS: tuple[HandName, ...] = (
-    "mini_royal", "straight_flush", "three_of_a_kind", "straight", "flush", "pair",
+    "mini_royal",
+    "straight_flush",
+    "three_of_a_kind",
+    "straight",
+    "flush",
+    "pair",
 )
 """From the highest to the lowest: with three cards a straight beats a flush. 655a.6(c), 669a.6(c)"""
 POCKET_HANDS: tuple[HandName, ...] = ("pair_of_aces", "ace_face_suited", "ace_face_unsuited", "pair")
@@ -25,7 +41,15 @@ _CARDS = frozenset(DECK)
 _EVAL7 = {card: eval7.Card(card) for card in DECK}
 # eval7 packs a class and up to five ranks (deuce 0 to ace 12) into one number: class << 24, then four bits a rank.
 _CLASSES: tuple[HandName | None, ...] = (
-    None, "pair", "two_pair", "three_of_a_kind", "straight", "flush", "full_house", "four_of_a_kind", "straight_flush",
+    None,
+    "pair",
+    "two_pair",
+    "three_of_a_kind",
+    "straight",
+    "flush",
+    "full_house",
+    "four_of_a_kind",
+    "straight_flush",
 )
 _CLASS_SHIFT, _FIRST_SHIFT, _RANK_MASK, _DEUCE = 24, 16, 0xF, 2
 _ACE_KING = (12 << 16) | (11 << 12)

@@ -50,6 +50,11 @@ class Odds:
             return cls(Kind.SHARE, text, percent=int(found[1]), level=found[2])
         raise ValueError(f"'{text}' is no odds: write 'N to 1', 'N for 1', 'P% of LEVEL' (1 to 100) or 'push'.")
 
+    @property
+    def paid_for_one(self) -> int:
+        """How many times the stake is paid in all: `N to 1` is N + 1, since the stake goes back too."""
+        return self.multiple + (1 if self.kind is Kind.TO_1 else 0)
+
     def won_cents(self, stake_cents: Cents) -> Cents | None:
         """What is added to a stake; None for a share, whose amount only the meter knows."""
         if self.kind is Kind.SHARE:

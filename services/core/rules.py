@@ -97,9 +97,17 @@ class Submission:
 
     @property
     def needs_progressive(self) -> bool:
-        """Whether a table under this submission must be linked: a progressive wager or a share of a meter."""
+        """Whether a table under this submission must be linked: a progressive wager, a share of a meter, or a bonus
+        that a floorperson verifies. The progressive is where all of these are claimed."""
+        floor = self.floorperson_at_odds
         lines = (line for bonus in self.bonuses.values() for line in bonus.table.lines)
-        return self.progressive is not None or any(line.odds.kind is Kind.SHARE for line in lines)
+        hand_bonus = self.bonuses.get("five_card_hand_bonus")
+        verified = (
+            hand_bonus is not None
+            and floor is not None
+            and any(line.odds.paid_for_one >= floor.paid_for_one for line in hand_bonus.table.lines)
+        )
+        return self.progressive is not None or verified or any(line.odds.kind is Kind.SHARE for line in lines)
 
 
 class RulesMissing(Exception):
@@ -147,15 +155,18 @@ class _Game:
 
 _GAMES: Mapping[GameName, _Game] = {
     "mississippi_stud": _Game(
-        ("main",), ("three_card_bonus", "five_card_hand_bonus", "six_card_bonus"), 2, 3 + 4, True, False),
+        ("main",), ("three_card_bonus", "five_card_hand_bonus", "six_card_bonus"), 2, 3 + 4, True, False
+    ),
     "caribbean_stud": _Game(
-        ("ante_table", "bet_table"), ("caribbean_stud_bonus", "five_card_hand_bonus"), 5, 5, True, True),
-    "cajun_stud": _Game(
-        ("main",), ("pocket_bonus", "board_bonus", "lo_ball", "all_six_bonus"), 2, 3 + 1, False, False),
+        ("ante_table", "bet_table"), ("caribbean_stud_bonus", "five_card_hand_bonus"), 5, 5, True, True
+    ),
+    "cajun_stud": _Game(("main",), ("pocket_bonus", "board_bonus", "lo_ball", "all_six_bonus"), 2, 3 + 1, False, False),
 }
 _HANDS_OF: Mapping[WagerName, tuple[HandName, ...]] = {
-    "three_card_bonus": THREE_CARD_HANDS, "board_bonus": THREE_CARD_HANDS,
-    "pocket_bonus": POCKET_HANDS, "lo_ball": LO_BALL_HANDS,
+    "three_card_bonus": THREE_CARD_HANDS,
+    "board_bonus": THREE_CARD_HANDS,
+    "pocket_bonus": POCKET_HANDS,
+    "lo_ball": LO_BALL_HANDS,
 }
 """Of the wagers that do not look at a five-card hand."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -383,7 +394,8 @@ def _level(fields: Fields) -> Level:
 def _envy(fields: Fields) -> Envy:
     envy = Envy(
         amounts_cents=tuple(
-            (hand, fields.whole(f"{hand}_cents", 0, _CENTS_MAX)) for hand in ("royal_flush", "straight_flush")),
+            (hand, fields.whole(f"{hand}_cents", 0, _CENTS_MAX)) for hand in ("royal_flush", "straight_flush")
+        ),
         folded_hand_qualifies=fields.flag("folded_hand_qualifies"),
     )
     fields.end(source=True)

@@ -136,7 +136,13 @@ class RoundFinished:
 
 
 Event = (
-    RoundStarted | HoldRequested | HoldReturned | ContributionDue | ContributionReversed | WagerSettled | EnvyBonusWon
+    RoundStarted
+    | HoldRequested
+    | HoldReturned
+    | ContributionDue
+    | ContributionReversed
+    | WagerSettled
+    | EnvyBonusWon
     | RoundFinished
 )
 
@@ -170,11 +176,23 @@ def decide(table: rounds.State, event: rounds.Event, asking: Asking) -> tuple[Ev
         case rounds.RoundClosed(round_id):
             return (RoundFinished(round_id, void=False),)
         case (
-            rounds.TableOpened() | rounds.TableClosed() | rounds.WagerPlaced() | rounds.WagerConfirmed()
-            | rounds.HandsDealt() | rounds.StubCounted() | rounds.BetPlaced() | rounds.CommunityCardRevealed()
-            | rounds.DealerHandRevealed() | rounds.MagicCardDrawn() | rounds.LuckyPositionDrawn()
-            | rounds.SixCardBonusRevealed() | rounds.AllSixCardRevealed() | rounds.PayoutAwaited()
-            | rounds.PayoutValidated() | rounds.PayoutDocumented() | rounds.Refused()
+            rounds.TableOpened()
+            | rounds.TableClosed()
+            | rounds.WagerPlaced()
+            | rounds.WagerConfirmed()
+            | rounds.HandsDealt()
+            | rounds.StubCounted()
+            | rounds.BetPlaced()
+            | rounds.CommunityCardRevealed()
+            | rounds.DealerHandRevealed()
+            | rounds.MagicCardDrawn()
+            | rounds.LuckyPositionDrawn()
+            | rounds.SixCardBonusRevealed()
+            | rounds.AllSixCardRevealed()
+            | rounds.PayoutAwaited()
+            | rounds.PayoutValidated()
+            | rounds.PayoutDocumented()
+            | rounds.Refused()
         ):
             return ()
         case _:
@@ -194,8 +212,14 @@ def _hold_requested(table: Table, event: rounds.WagerRequested, asking: Asking) 
     # The request is named by the sequence of its own record, the next after those folded so far.
     sequence = table.sequence + 1
     return HoldRequested(
-        event.round_id, event.seat, event.wager, _hold_id(asking.key, sequence), event.amount_cents, event.player_id,
-        event.account_id, sequence,
+        event.round_id,
+        event.seat,
+        event.wager,
+        _hold_id(asking.key, sequence),
+        event.amount_cents,
+        event.player_id,
+        event.account_id,
+        sequence,
     )
 
 
@@ -260,15 +284,16 @@ def _envy(table: Table, holder: Seated, hand: HandName, amount_cents: Cents) -> 
     round_ = _round(table)
     section = game_of(round_).sections.envy
     recipients = tuple(
-        each.seat for each in round_.seats
-        if each.seat in round_.lit and each.seat != holder.seat and not each.forfeited
+        each.seat
+        for each in round_.seats
+        if each.seat in round_.lit
+        and each.seat != holder.seat
+        and not each.forfeited
         and (holder.player_id is None or each.player_id != holder.player_id)
     )
     if not recipients or table.progressive_id is None or section is None:
         return ()
-    return (EnvyBonusWon(
-        round_.round_id, table.progressive_id, holder.seat, recipients, hand, amount_cents, section
-    ),)
+    return (EnvyBonusWon(round_.round_id, table.progressive_id, holder.seat, recipients, hand, amount_cents, section),)
 
 
 def _forfeited(table: Table, seat: Seat, asking: Asking) -> tuple[Event, ...]:
@@ -312,12 +337,24 @@ def _row(table: Table, seated: Seated, row: Settled, asking: Asking) -> WagerSet
         hold_id = _hold_id(asking.key, staked.request_sequence)
     linked = row.wager == PROGRESSIVE or row.claim_id is not None
     return WagerSettled(
-        round_id=_round(table).round_id, seat=seated.seat, wager=row.wager, on=row.on,
-        hand=None if row.line is None else row.line.hand, stake_cents=row.stake_cents, result=row.result,
-        odds=None if row.line is None else row.line.odds.text, won_cents=row.won_cents,
-        returned_cents=row.returned_cents, source=row.source, claim_id=row.claim_id, section=row.section,
-        player_id=seated.player_id, account_id=account_id, hold_id=hold_id,
-        progressive_id=table.progressive_id if linked else None, entered_by=asking.actor,
+        round_id=_round(table).round_id,
+        seat=seated.seat,
+        wager=row.wager,
+        on=row.on,
+        hand=None if row.line is None else row.line.hand,
+        stake_cents=row.stake_cents,
+        result=row.result,
+        odds=None if row.line is None else row.line.odds.text,
+        won_cents=row.won_cents,
+        returned_cents=row.returned_cents,
+        source=row.source,
+        claim_id=row.claim_id,
+        section=row.section,
+        player_id=seated.player_id,
+        account_id=account_id,
+        hold_id=hold_id,
+        progressive_id=table.progressive_id if linked else None,
+        entered_by=asking.actor,
     )
 
 
@@ -376,7 +413,22 @@ def _payout_of(table_id: TableId, event: WagerSettled) -> tuple[Following, ...]:
 def _claim(table_id: TableId, claim_id: ClaimId, event: WagerSettled) -> Following:
     assert event.hand is not None and event.odds is not None and event.source is not None, "a claim is of a win"
     assert event.progressive_id is not None, "a table whose payouts wait for a floorperson is linked to a progressive"
-    return Following("jackpots", event.progressive_id, jackpots.ClaimPayout(
-        claim_id, table_id, event.round_id, event.seat, event.wager, event.on, event.hand, event.odds,
-        event.won_cents, event.source, event.player_id, event.account_id, event.entered_by,
-    ))
+    return Following(
+        "jackpots",
+        event.progressive_id,
+        jackpots.ClaimPayout(
+            claim_id,
+            table_id,
+            event.round_id,
+            event.seat,
+            event.wager,
+            event.on,
+            event.hand,
+            event.odds,
+            event.won_cents,
+            event.source,
+            event.player_id,
+            event.account_id,
+            event.entered_by,
+        ),
+    )

@@ -160,6 +160,10 @@ def test_every_event_is_one_record_and_the_state_survives_as_text() -> None:
     converter = make_converter()
     assert converter.loads(converter.dumps(state), State) == state
     assert view("account-3", state) == {
-        "account_id": "account-3", "player_id": "player-3", "sequence": 4,
-        "balance_cents": 2_000, "held_cents": 100, "available_cents": 1_900,
+        "account_id": "account-3",
+        "player_id": "player-3",
+        "sequence": 4,
+        "balance_cents": 2_000,
+        "held_cents": 100,
+        "available_cents": 1_900,
     }

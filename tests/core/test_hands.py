@@ -63,8 +63,7 @@ def test_all_22_100_three_card_hands(
     ace_low_straight: bool, straight_flushes: int, straights: int, flushes: int
 ) -> None:
     # Twelve runs with A-2-3, eleven without; each has four suited forms and 60 others.
-    count = Counter(
-        name for cards in combinations(DECK, 3) for name in met(cards, ace_low_straight=ace_low_straight))
+    count = Counter(name for cards in combinations(DECK, 3) for name in met(cards, ace_low_straight=ace_low_straight))
     assert count == {
         "mini_royal": 4,
         "straight_flush": straight_flushes,

@@ -53,17 +53,27 @@ EMPTY = Paytable((), "operator")
 def submission(name: str, game: str, *levels: Level) -> Submission:
     progressive = Progressive("A", 100, EMPTY, levels, None) if levels else None
     return Submission(
-        id=name, sha256=name.encode(), game=game, in_force_from=date(2026, 1, 1), seats=6,
-        ante=AnteLimits(500, 50_000, 100), stub_count=StubCount(5, True), multiples=(1, 2, 3),
-        main_tables=MappingProxyType({}), aggregate_limit_cents=5_000_000, progressive=progressive,
-        bonuses=MappingProxyType({}), floorperson_at_odds=None,
+        id=name,
+        sha256=name.encode(),
+        game=game,
+        in_force_from=date(2026, 1, 1),
+        seats=6,
+        ante=AnteLimits(500, 50_000, 100),
+        stub_count=StubCount(5, True),
+        multiples=(1, 2, 3),
+        main_tables=MappingProxyType({}),
+        aggregate_limit_cents=5_000_000,
+        progressive=progressive,
+        bonuses=MappingProxyType({}),
+        floorperson_at_odds=None,
     )
 
 
 MISSISSIPPI = submission("ms", "mississippi_stud", Level("meter", 1_000_000, 1_000_000, 190_000, 10_000, 25_000_000))
 CARIBBEAN = submission("cs", "caribbean_stud", Level("meter", 1_000_000, 1_000_000, 290_000, 10_000, 30_000_000))
 THREE_LEVELS = submission(
-    "ms-c", "mississippi_stud",
+    "ms-c",
+    "mississippi_stud",
     Level("mega", 5_000_000, 5_000_000, 110_000, 15_000, 100_000_000),
     Level("major", 500_000, 500_000, 45_000, 5_000, 5_000_000),
     Level("minor", 20_000, 20_000, 33_333, 0, 30_000),
@@ -97,13 +107,29 @@ class Told:
 
 
 def claim(
-    odds: str = "10% of meter", amount_cents: int | None = None, *, seat: int = 2, wager: str = "progressive",
-    source: Source = Source.HAND_PAY, account_id: str | None = None, round_id: str = "table-1-1",
+    odds: str = "10% of meter",
+    amount_cents: int | None = None,
+    *,
+    seat: int = 2,
+    wager: str = "progressive",
+    source: Source = Source.HAND_PAY,
+    account_id: str | None = None,
+    round_id: str = "table-1-1",
 ) -> ClaimPayout:
     return ClaimPayout(
-        claim_id=f"{round_id}.{seat}.{wager}", table_id="table-1", round_id=round_id, seat=seat, wager=wager,
-        on=On.PLAYER, hand="straight_flush", odds=odds, amount_cents=amount_cents, source=source,
-        player_id=None, account_id=account_id, entered_by="dealer",
+        claim_id=f"{round_id}.{seat}.{wager}",
+        table_id="table-1",
+        round_id=round_id,
+        seat=seat,
+        wager=wager,
+        on=On.PLAYER,
+        hand="straight_flush",
+        odds=odds,
+        amount_cents=amount_cents,
+        source=source,
+        player_id=None,
+        account_id=account_id,
+        entered_by="dealer",
     )
 
 
@@ -121,7 +147,8 @@ def refused(state: State, command: jackpots.Command, *words: str, section: str |
 def test_a_progressive_opens_with_the_levels_of_its_submission() -> None:
     assert decide(INITIAL, OpenProgressive("ms"), ASKING) == (
         ProgressiveOpened(
-            "ms", b"ms",
+            "ms",
+            b"ms",
             (LevelOpened("meter", 1_000_000 * CENT, 1_000_000 * CENT, 190_000, 10_000, 25_000_000 * CENT),),
         ),
     )
@@ -141,7 +168,10 @@ def test_opening_is_refused() -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        Contribute("table-1", "table-1-1", 100, 1), claim(), ValidatePayout("x"), PayEnvy("table-1-1", 1),
+        Contribute("table-1", "table-1-1", 100, 1),
+        claim(),
+        ValidatePayout("x"),
+        PayEnvy("table-1-1", 1),
         AwardEnvy("table-1", "table-1-1", 1, (2,), "royal_flush", 100_000),
         ReverseContribution("table-1", "table-1-1"),
     ],
@@ -160,7 +190,9 @@ def test_wagers_raise_every_level_exactly() -> None:
     told = Told("ms-c")
     assert told.when(Contribute("table-1", "table-1-1", 100, 1)) == (
         ContributionAccepted(
-            "table-1", "table-1-1", 100,
+            "table-1",
+            "table-1-1",
+            100,
             (
                 LevelContribution("mega", 11_000_000, 1_500_000, 0),
                 LevelContribution("major", 4_500_000, 500_000, 0),
@@ -185,13 +217,15 @@ def test_a_void_takes_back_what_was_recorded() -> None:
     told = Told("tight")
     told.when(Contribute("table-1", "table-1-1", 300, 3))
     assert told.when(ReverseContribution("table-1", "table-1-1")) == (
-        ContributionTakenBack(
-            "table-1", "table-1-1", (LevelReversal("meter", 100 * CENT, 30 * CENT, 50 * CENT, 0),)
-        ),
+        ContributionTakenBack("table-1", "table-1-1", (LevelReversal("meter", 100 * CENT, 30 * CENT, 50 * CENT, 0),)),
     )
     told.shows(
-        value_microcents=1_000 * CENT, hidden_microcents=0, overflow_microcents=0, contributed_microcents=0,
-        seeded_microcents=1_000 * CENT, overflow_lifetime_microcents=50 * CENT,
+        value_microcents=1_000 * CENT,
+        hidden_microcents=0,
+        overflow_microcents=0,
+        contributed_microcents=0,
+        seeded_microcents=1_000 * CENT,
+        overflow_lifetime_microcents=50 * CENT,
     )
     assert told.when(ReverseContribution("table-1", "table-1-1")) == ()
 
@@ -226,7 +260,15 @@ def test_two_straight_flushes_take_their_tenths_in_order() -> None:
     told.when(Contribute("table-1", "table-1-1", 400, 4))
     first = told.when(claim(seat=2))
     assert first[0] == LevelHit(
-        "table-1-1.2.progressive", "table-1", 2, "meter", 10, 100_007, 1_000_000 * CENT, 4 * CENT, 0,
+        "table-1-1.2.progressive",
+        "table-1",
+        2,
+        "meter",
+        10,
+        100_007,
+        1_000_000 * CENT,
+        4 * CENT,
+        0,
         1_000_000 * CENT - (1_000_076 - 100_007) * CENT,
     )
     assert isinstance(first[1], PayoutClaimed)
@@ -239,8 +281,14 @@ def test_two_straight_flushes_take_their_tenths_in_order() -> None:
         told.when(DocumentPayout(f"table-1-1.{seat}.progressive", "slip 17"))
         told.when(PayPayout(f"table-1-1.{seat}.progressive"))
     told.shows(
-        value_cents=1_000_000, value_microcents=1_000_000_000_000, hidden_microcents=4_000_000, overflow_microcents=0,
-        contributed_microcents=80_000_000, paid_cents=200_007, hits=2, pending_cents=0,
+        value_cents=1_000_000,
+        value_microcents=1_000_000_000_000,
+        hidden_microcents=4_000_000,
+        overflow_microcents=0,
+        contributed_microcents=80_000_000,
+        paid_cents=200_007,
+        hits=2,
+        pending_cents=0,
     )
     assert [award["amount_cents"] for award in view("progressive-1", told.state)["awards"]] == [100_007, 100_000]
 
@@ -252,8 +300,13 @@ def test_a_royal_flush_takes_the_meter_and_the_bonus_its_share_of_what_is_left()
     told.shows(value_microcents=1_000_001 * CENT, hidden_microcents=0, pending_cents=1_000_029)
     told.when(claim("5% of meter", wager="five_card_hand_bonus"))
     told.shows(
-        value_microcents=1_000_000 * CENT, hidden_microcents=0, contributed_microcents=30_000_000, hits=2, paid_cents=0,
-        pending_cents=1_050_029, seeded_microcents=2_000_000 * CENT + 49_999 * CENT,
+        value_microcents=1_000_000 * CENT,
+        hidden_microcents=0,
+        contributed_microcents=30_000_000,
+        hits=2,
+        paid_cents=0,
+        pending_cents=1_050_029,
+        seeded_microcents=2_000_000 * CENT + 49_999 * CENT,
     )
 
 
@@ -271,7 +324,10 @@ def test_a_start_above_the_limit_goes_to_overflow_again() -> None:
     told.when(Contribute("table-1", "table-1-1", 1_000, 10))  # 100 shown, 400 overflow, 100 hidden
     told.when(claim("100% of meter"))
     told.shows(
-        value_cents=1_100, hidden_microcents=0, overflow_microcents=400 * CENT, overflow_lifetime_microcents=400 * CENT,
+        value_cents=1_100,
+        hidden_microcents=0,
+        overflow_microcents=400 * CENT,
+        overflow_lifetime_microcents=400 * CENT,
         pending_cents=1_100,
     )
 
@@ -399,7 +455,8 @@ def test_each_envy_bonus_is_due_once_and_paid_together() -> None:
     assert told.when(first) == ()
     told.when(AwardEnvy("table-1", "table-1-1", 1, (2, 3, 5), "straight_flush", 30_000))
     assert told.when(PayEnvy("table-1-1", 3)) == (
-        EnvyBonusPaid("table-1-1", 2, 3, 30_000), EnvyBonusPaid("table-1-1", 1, 3, 30_000),
+        EnvyBonusPaid("table-1-1", 2, 3, 30_000),
+        EnvyBonusPaid("table-1-1", 1, 3, 30_000),
     )
     refused(told.state, PayEnvy("table-1-1", 3), "paid already", section="655a.11(i)(1)(v)")
     refused(told.state, PayEnvy("table-1-1", 4), "seat 4", section="655a.11(i)(1)(v)")

@@ -43,10 +43,19 @@ TABLES = ("table-1", "table-2", "table-3")
 def asking(levels: tuple[LevelOfRules, ...]) -> Asking:
     progressive = Progressive("A", 100, Paytable((), "operator"), levels, None)
     submission = Submission(
-        id="rules", sha256=b"rules", game="mississippi_stud", in_force_from=date(2026, 1, 1), seats=6,
-        ante=AnteLimits(500, 50_000, 100), stub_count=StubCount(5, True), multiples=(1,),
-        main_tables=MappingProxyType({}), aggregate_limit_cents=5_000_000, progressive=progressive,
-        bonuses=MappingProxyType({}), floorperson_at_odds=None,
+        id="rules",
+        sha256=b"rules",
+        game="mississippi_stud",
+        in_force_from=date(2026, 1, 1),
+        seats=6,
+        ante=AnteLimits(500, 50_000, 100),
+        stub_count=StubCount(5, True),
+        multiples=(1,),
+        main_tables=MappingProxyType({}),
+        aggregate_limit_cents=5_000_000,
+        progressive=progressive,
+        bonuses=MappingProxyType({}),
+        floorperson_at_odds=None,
     )
     return Asking("progressive-1", "somebody", 1_800_000_000_000, RuleBook((submission,)))
 
@@ -122,9 +131,7 @@ class Play(RuleBasedStateMachine):
     def opened(self, levels: tuple[LevelOfRules, ...]) -> None:
         self.asking = asking(levels)
         self.state = INITIAL
-        self.pots = {
-            level.name: Pot(level, Fraction(level.base_cents), Fraction(level.base_cents)) for level in levels
-        }
+        self.pots = {level.name: Pot(level, Fraction(level.base_cents), Fraction(level.base_cents)) for level in levels}
         self.rounds = dict.fromkeys(TABLES, 0)
         self.voidable: set[str] = set()
         self.unpaid: list[tuple[str, str, int]] = []
@@ -179,8 +186,19 @@ class Play(RuleBasedStateMachine):
         claim_id = f"claim-{sum(pot.hits for pot in self.pots.values())}"
         hit, claimed = self.tell(
             ClaimPayout(
-                claim_id, "table-1", "table-1-1", seat, "progressive", On.PLAYER, "royal_flush",
-                f"{percent}% of {name}", None, Source.HAND_PAY, None, None, "dealer",
+                claim_id,
+                "table-1",
+                "table-1-1",
+                seat,
+                "progressive",
+                On.PLAYER,
+                "royal_flush",
+                f"{percent}% of {name}",
+                None,
+                Source.HAND_PAY,
+                None,
+                None,
+                "dealer",
             )
         )
         assert isinstance(hit, LevelHit)
@@ -210,7 +228,8 @@ class Play(RuleBasedStateMachine):
             assert pot.shown + pot.hidden + pot.above + pot.won + pot.returned == pot.house + pot.gross
             assert (shown["value_cents"], shown["hits"]) == (int(pot.shown), pot.hits)
             assert (shown["paid_cents"], shown["pending_cents"]) == (
-                self.paid[shown["name"]], pot.won - self.paid[shown["name"]],
+                self.paid[shown["name"]],
+                pot.won - self.paid[shown["name"]],
             )
             assert pot.shown <= pot.rules.limit_cents
 

@@ -22,10 +22,30 @@ def test_a_share_names_its_level_and_its_amount_is_the_meters_to_say() -> None:
     assert (odds.won_cents(100), odds.returned_cents(100)) == (None, 0)
 
 
-@pytest.mark.parametrize("text", [
-    "", "3", "3 to 2", "0 to 1", "-3 to 1", "1.5 to 1", "03 to 1", "3  to 1", "3 to 1 ", "٣ to 1", "3 by 1",
-    "0% of meter", "101% of meter", "10% of", "10 % of meter", "10% of Meter", "Push", "3 TO 1", "3 to 1\n",
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "3",
+        "3 to 2",
+        "0 to 1",
+        "-3 to 1",
+        "1.5 to 1",
+        "03 to 1",
+        "3  to 1",
+        "3 to 1 ",
+        "٣ to 1",
+        "3 by 1",
+        "0% of meter",
+        "101% of meter",
+        "10% of",
+        "10 % of meter",
+        "10% of Meter",
+        "Push",
+        "3 TO 1",
+        "3 to 1\n",
+    ],
+)
 def test_what_is_no_odds_is_told(text: str) -> None:
     with pytest.raises(ValueError, match="is no odds"):
         Odds.parse(text)
@@ -36,9 +56,17 @@ def table(*lines: tuple[str, str]) -> Paytable:
 
 
 MAIN = table(
-    ("royal_flush", "500 to 1"), ("straight_flush", "100 to 1"), ("four_of_a_kind", "40 to 1"),
-    ("full_house", "10 to 1"), ("flush", "6 to 1"), ("straight", "4 to 1"), ("three_of_a_kind", "3 to 1"),
-    ("two_pair", "2 to 1"), ("pair_of_jacks_or_better", "1 to 1"), ("pair_of_6s_to_10s", "push"))
+    ("royal_flush", "500 to 1"),
+    ("straight_flush", "100 to 1"),
+    ("four_of_a_kind", "40 to 1"),
+    ("full_house", "10 to 1"),
+    ("flush", "6 to 1"),
+    ("straight", "4 to 1"),
+    ("three_of_a_kind", "3 to 1"),
+    ("two_pair", "2 to 1"),
+    ("pair_of_jacks_or_better", "1 to 1"),
+    ("pair_of_6s_to_10s", "push"),
+)
 
 
 @pytest.mark.parametrize(

@@ -124,16 +124,19 @@ def test_a_table_opens_under_a_submission_and_names_its_progressive() -> None:
     given(rounds).when(OPEN_TABLE).then(TableOpened("mississippi_stud", 6, RULES, "progressive-2"))
 
 
-@pytest.mark.parametrize(("change", "words"), [
-    ({"game": "baccarat"}, "baccarat"),
-    ({"game": "cajun_stud"}, "cajun_stud"),
-    ({"rules": "demo-none"}, "demo-none"),
-    ({"seats": 7}, "7 seats"),
-    ({"seats": 0}, "0 seats"),
-    ({"progressive_id": None}, "name the progressive"),
-    ({"progressive_rules": None}, "not open under"),
-    ({"progressive_rules": "demo-mississippi-stud-c"}, "not open under"),
-])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"game": "baccarat"}, "baccarat"),
+        ({"game": "cajun_stud"}, "cajun_stud"),
+        ({"rules": "demo-none"}, "demo-none"),
+        ({"seats": 7}, "7 seats"),
+        ({"seats": 0}, "0 seats"),
+        ({"progressive_id": None}, "name the progressive"),
+        ({"progressive_rules": None}, "not open under"),
+        ({"progressive_rules": "demo-mississippi-stud-c"}, "not open under"),
+    ],
+)
 def test_a_table_does_not_open(change: dict[str, object], words: str) -> None:
     given(rounds).when(replace(OPEN_TABLE, **change)).refused(None, words)
 
@@ -190,12 +193,15 @@ def test_a_counting_shuffler_needs_no_count() -> None:
     played(OPEN_TABLE, *((OpenRound(), *ONE_ROUND) * 7))
 
 
-@pytest.mark.parametrize(("wagers", "stub"), [
-    (ante(1), 52 - 2 - 3),
-    (ante(1, 4, 6), 52 - 6 - 3),
-    ((*ante(1, 4), bonus(4, "six_card_bonus")), 52 - 4 - 3 - 4),
-    ((*ante(1, 2), bonus(1, "six_card_bonus"), bonus(2, "six_card_bonus")), 52 - 4 - 3 - 4),
-])
+@pytest.mark.parametrize(
+    ("wagers", "stub"),
+    [
+        (ante(1), 52 - 2 - 3),
+        (ante(1, 4, 6), 52 - 6 - 3),
+        ((*ante(1, 4), bonus(4, "six_card_bonus")), 52 - 4 - 3 - 4),
+        ((*ante(1, 2), bonus(1, "six_card_bonus"), bonus(2, "six_card_bonus")), 52 - 4 - 3 - 4),
+    ],
+)
 def test_the_deal_says_what_must_be_left(wagers: tuple[PlaceWager, ...], stub: int) -> None:
     seats = tuple(sorted({wager.seat for wager in wagers}))
     given(rounds, *played(*wagers, CloseBetting(), after=BETTING)).when(DealHands()).then(
@@ -236,24 +242,27 @@ def test_wagers_are_placed() -> None:
     )
 
 
-@pytest.mark.parametrize(("command", "words"), [
-    (PlaceWager(7, "ante", 500), "no seat 7"),
-    (PlaceWager(1, "ante", 400), "500 to 50000"),
-    (PlaceWager(1, "ante", 50_100), "500 to 50000"),
-    (PlaceWager(1, "ante", 550), "steps of 100"),
-    (PlaceWager(1, "progressive", 100), "ante comes first"),
-    (PlaceWager(3, "ante", 500), "already"),
-    (PlaceWager(3, "progressive", 200), "always 100"),
-    (PlaceWager(3, "three_card_bonus", 10_001), "100 to 10000"),
-    (PlaceWager(3, "lo_ball", 100), "not offered"),
-    (PlaceWager(3, "street_3", 500), "use Bet"),
-    (PlaceWager(3, "magic_card", 100), "no wager of its own"),
-    (PlaceWager(3, FIVE, 100, "player-3", "account-3", On.DEALER), "dealer's hand"),
-    (PlaceWager(3, "progressive", 100, "player-9"), "player-3, not of player-9"),
-    (PlaceWager(3, "progressive", 100, "player-3", "account-3"), "leave the account out"),
-    (PlaceWager(3, FIVE, 100, "player-3"), "name the player and the account"),
-    (PlaceWager(4, FIVE, 100, None, "account-4"), "name the player and the account"),
-])
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (PlaceWager(7, "ante", 500), "no seat 7"),
+        (PlaceWager(1, "ante", 400), "500 to 50000"),
+        (PlaceWager(1, "ante", 50_100), "500 to 50000"),
+        (PlaceWager(1, "ante", 550), "steps of 100"),
+        (PlaceWager(1, "progressive", 100), "ante comes first"),
+        (PlaceWager(3, "ante", 500), "already"),
+        (PlaceWager(3, "progressive", 200), "always 100"),
+        (PlaceWager(3, "three_card_bonus", 10_001), "100 to 10000"),
+        (PlaceWager(3, "lo_ball", 100), "not offered"),
+        (PlaceWager(3, "street_3", 500), "use Bet"),
+        (PlaceWager(3, "magic_card", 100), "no wager of its own"),
+        (PlaceWager(3, FIVE, 100, "player-3", "account-3", On.DEALER), "dealer's hand"),
+        (PlaceWager(3, "progressive", 100, "player-9"), "player-3, not of player-9"),
+        (PlaceWager(3, "progressive", 100, "player-3", "account-3"), "leave the account out"),
+        (PlaceWager(3, FIVE, 100, "player-3"), "name the player and the account"),
+        (PlaceWager(4, FIVE, 100, None, "account-4"), "name the player and the account"),
+    ],
+)
 def test_wagers_are_refused(command: PlaceWager, words: str) -> None:
     log = played(*ante(3, player="player-3"), *ante(4), after=BETTING)
     given(rounds, *log).when(command).refused(None, words)
@@ -288,9 +297,7 @@ def test_the_account_answers_the_request_that_it_names_and_nothing_else() -> Non
     log = played(*ante(1), hand_bonus(1), after=BETTING)
     number = len(log)
     given(rounds, *log).when(ConfirmWager(number)).then(WagerConfirmed(R, 1, FIVE, On.PLAYER, number))
-    given(rounds, *log).when(DeclineWager(number, "empty")).then(
-        WagerDeclined(R, 1, FIVE, On.PLAYER, number, "empty")
-    )
+    given(rounds, *log).when(DeclineWager(number, "empty")).then(WagerDeclined(R, 1, FIVE, On.PLAYER, number, "empty"))
     given(rounds, *log).when(ConfirmWager(number - 1)).then()
     given(rounds, *played(ConfirmWager(number), after=log)).when(DeclineWager(number, "late")).then()
     given(rounds, *played(WithdrawWager(1, FIVE), after=log)).when(ConfirmWager(number)).then()
@@ -451,7 +458,15 @@ def test_the_six_card_bonus_cards_come_after_the_board_and_before_the_hand() -> 
 
 def test_hands_are_shown_counterclockwise_over_the_seats_that_have_a_wager() -> None:
     log = played(
-        Bet(1, 1), Fold(2), Bet(3, 1), Fold(4), *cards("2c"), *bets(1, 3), *cards("7d"), *bets(1, 3), *cards("Kh"),
+        Bet(1, 1),
+        Fold(2),
+        Bet(3, 1),
+        Fold(4),
+        *cards("2c"),
+        *bets(1, 3),
+        *cards("7d"),
+        *bets(1, 3),
+        *cards("Kh"),
         after=dealt(*ante(1, 2, 3, 4), bonus(4, "three_card_bonus")),
     )
     given(rounds, *log).when(ShowHand(3, ("Ac", "Qd"))).refused("655a.11(h)", "Seat 4 is settled before")
@@ -486,16 +501,22 @@ def test_a_progressive_win_is_awaited_and_a_share_of_the_meter_with_documents() 
     given(rounds, *flush).when(ShowHand(1, ("2c", "2d"))).then(HandShown(R, 1, ("2c", "2d")))
 
 
-@pytest.mark.parametrize(("board", "hand", "documents"), [
-    ("9s 9h 4d", ("9c", "9d"), None),
-    ("7h 8h 9h", ("5h", "6h"), False),
-    ("Th Jh Qh", ("Ah", "Kh"), True),
-])
-def test_a_hand_bonus_is_awaited_from_500_for_1_on(
-    board: str, hand: tuple[str, str], documents: bool | None
-) -> None:
+@pytest.mark.parametrize(
+    ("board", "hand", "documents"),
+    [
+        ("9s 9h 4d", ("9c", "9d"), None),
+        ("7h 8h 9h", ("5h", "6h"), False),
+        ("Th Jh Qh", ("Ah", "Kh"), True),
+    ],
+)
+def test_a_hand_bonus_is_awaited_from_500_for_1_on(board: str, hand: tuple[str, str], documents: bool | None) -> None:
     log = played(
-        CloseBetting(), DealHands(), Fold(1), *cards(*board.split()), DrawMagicCard("2c"), DrawLuckyPosition("6"),
+        CloseBetting(),
+        DealHands(),
+        Fold(1),
+        *cards(*board.split()),
+        DrawMagicCard("2c"),
+        DrawLuckyPosition("6"),
         after=confirmed(1),
     )
     awaited = () if documents is None else (PayoutAwaited(R, f"{R}.1.{FIVE}", documents),)
@@ -505,8 +526,14 @@ def test_a_hand_bonus_is_awaited_from_500_for_1_on(
 def test_the_odds_that_call_a_floorperson_are_the_submissions() -> None:
     book = RuleBook((replace(HOUSE, floorperson_at_odds=Odds.parse("150 for 1")),))
     log = played(
-        CloseBetting(), DealHands(), Fold(1), *cards("9s", "9h", "4d"), DrawMagicCard("2c"), DrawLuckyPosition("6"),
-        after=confirmed(1), book=book,
+        CloseBetting(),
+        DealHands(),
+        Fold(1),
+        *cards("9s", "9h", "4d"),
+        DrawMagicCard("2c"),
+        DrawLuckyPosition("6"),
+        after=confirmed(1),
+        book=book,
     )
     given(rounds, *log).when(ShowHand(1, ("9c", "9d")), book=book).then(
         HandShown(R, 1, ("9c", "9d")), PayoutAwaited(R, f"{R}.1.{FIVE}", documents=False)
@@ -584,7 +611,12 @@ def shown(*events: rounds.Event) -> dict[str, object]:
 
 def test_the_view_before_the_first_round() -> None:
     assert view("table-1", INITIAL) == {
-        "table_id": "table-1", "game": None, "rules": None, "progressive_id": None, "sequence": 0, "round": None,
+        "table_id": "table-1",
+        "game": None,
+        "rules": None,
+        "progressive_id": None,
+        "sequence": 0,
+        "round": None,
     }
 
 
@@ -592,16 +624,32 @@ def test_the_view_of_a_round_and_how_its_wagers_stand() -> None:
     log = played(*ante(2), bonus(2, "progressive"), hand_bonus(2), after=BETTING)
     log = played(*ante(1), CloseBetting(), after=log)
     assert shown(*log) == {
-        "table_id": "table-1", "game": "mississippi_stud", "rules": RULES, "progressive_id": "progressive-2",
+        "table_id": "table-1",
+        "game": "mississippi_stud",
+        "rules": RULES,
+        "progressive_id": "progressive-2",
         "sequence": 8,
-        "round": {"round_id": R, "state": "dealing", "community": [], "seats": [
-            {"seat": 1, "player_id": None, "wagers": [
-                {"wager": "ante", "hand": "player", "amount_cents": 500, "state": "placed"}]},
-            {"seat": 2, "player_id": "player-2", "wagers": [
-                {"wager": "ante", "hand": "player", "amount_cents": 500, "state": "placed"},
-                {"wager": "progressive", "hand": "player", "amount_cents": 100, "state": "accepted"},
-                {"wager": FIVE, "hand": "player", "amount_cents": 100, "state": "declined"}]},
-        ]},
+        "round": {
+            "round_id": R,
+            "state": "dealing",
+            "community": [],
+            "seats": [
+                {
+                    "seat": 1,
+                    "player_id": None,
+                    "wagers": [{"wager": "ante", "hand": "player", "amount_cents": 500, "state": "placed"}],
+                },
+                {
+                    "seat": 2,
+                    "player_id": "player-2",
+                    "wagers": [
+                        {"wager": "ante", "hand": "player", "amount_cents": 500, "state": "placed"},
+                        {"wager": "progressive", "hand": "player", "amount_cents": 100, "state": "accepted"},
+                        {"wager": FIVE, "hand": "player", "amount_cents": 100, "state": "declined"},
+                    ],
+                },
+            ],
+        },
     }
 
 

@@ -22,29 +22,60 @@ def mississippi() -> Document:
         "ante": {"minimum_cents": 500, "maximum_cents": 50000, "step_cents": 100, "source": "operator"},
         "stub_count": {"every_rounds": 5, "counting_shuffler": True, "source": "655a.10(d)"},
         "multiples": {"allowed": [1, 2, 3], "source": "655a.11(b)"},
-        "main": {"source": "655a.12(a)", "lines": [
-            {"hand": "two_pair", "odds": "2 to 1"},
-            {"hand": "pair_of_jacks_or_better", "odds": "1 to 1"},
-            {"hand": "pair_of_6s_to_10s", "odds": "push"}]},
+        "main": {
+            "source": "655a.12(a)",
+            "lines": [
+                {"hand": "two_pair", "odds": "2 to 1"},
+                {"hand": "pair_of_jacks_or_better", "odds": "1 to 1"},
+                {"hand": "pair_of_6s_to_10s", "odds": "push"},
+            ],
+        },
         "aggregate_limit": {"cents": 5000000, "on": "ante and streets", "source": "655a.12(b)"},
         "progressive": {
-            "paytable": "A", "wager_cents": 100, "source": "655a.12(c)(1)", "several_winners": "in_order",
-            "lines": [
-                {"hand": "royal_flush", "odds": "100% of meter"}, {"hand": "full_house", "odds": "50 for 1"}],
-            "levels": [{
-                "name": "meter", "base_cents": 1000000, "reset_cents": 900000, "rate_ppm": 190000,
-                "hidden_rate_ppm": 10000, "limit_cents": 25000000, "source": "operator"}],
-            "envy": {"royal_flush_cents": 100000, "straight_flush_cents": 30000, "folded_hand_qualifies": True,
-                     "source": "operator"}},
+            "paytable": "A",
+            "wager_cents": 100,
+            "source": "655a.12(c)(1)",
+            "several_winners": "in_order",
+            "lines": [{"hand": "royal_flush", "odds": "100% of meter"}, {"hand": "full_house", "odds": "50 for 1"}],
+            "levels": [
+                {
+                    "name": "meter",
+                    "base_cents": 1000000,
+                    "reset_cents": 900000,
+                    "rate_ppm": 190000,
+                    "hidden_rate_ppm": 10000,
+                    "limit_cents": 25000000,
+                    "source": "operator",
+                }
+            ],
+            "envy": {
+                "royal_flush_cents": 100000,
+                "straight_flush_cents": 30000,
+                "folded_hand_qualifies": True,
+                "source": "operator",
+            },
+        },
         "three_card_bonus": {
-            "minimum_cents": 100, "maximum_cents": 10000, "ace_low_straight": True, "source": "OCEAN",
-            "lines": [{"hand": "straight", "odds": "6 to 1"}, {"hand": "flush", "odds": "3 to 1"}]},
+            "minimum_cents": 100,
+            "maximum_cents": 10000,
+            "ace_low_straight": True,
+            "source": "OCEAN",
+            "lines": [{"hand": "straight", "odds": "6 to 1"}, {"hand": "flush", "odds": "3 to 1"}],
+        },
         "five_card_hand_bonus": {
-            "wager_cents": 100, "hands": ["player"], "source": "operator", "magic_card_cents": 400,
-            "lucky_position_cents": 200, "lines": [{"hand": "royal_flush", "odds": "5% of meter"}]},
+            "wager_cents": 100,
+            "hands": ["player"],
+            "source": "operator",
+            "magic_card_cents": 400,
+            "lucky_position_cents": 200,
+            "lines": [{"hand": "royal_flush", "odds": "5% of meter"}],
+        },
         "verification": {
-            "floorperson_at_odds": "500 for 1", "and_any_share_of_a_meter": True,
-            "and_every_progressive_payout": True, "source": "655a.11(i)(1)(iii)"},
+            "floorperson_at_odds": "500 for 1",
+            "and_any_share_of_a_meter": True,
+            "and_every_progressive_payout": True,
+            "source": "655a.11(i)(1)(iii)",
+        },
     }
 
 
@@ -52,9 +83,13 @@ def caribbean() -> Document:
     document = mississippi()
     del document["main"], document["three_card_bonus"]
     any_hand = {"source": "TGO", "lines": [{"hand": "any", "odds": "1 to 1"}]}
-    document |= {"game": "caribbean_stud", "ante_table": any_hand, "bet_table": deepcopy(any_hand),
-                 "multiples": {"allowed": [2], "source": "639a.11(b)"},
-                 "dealer_qualifies": {"with": "ace_king", "source": "639a.11(c)(3)"}}
+    document |= {
+        "game": "caribbean_stud",
+        "ante_table": any_hand,
+        "bet_table": deepcopy(any_hand),
+        "multiples": {"allowed": [2], "source": "639a.11(b)"},
+        "dealer_qualifies": {"with": "ace_king", "source": "639a.11(c)(3)"},
+    }
     document["five_card_hand_bonus"]["hands"] = ["player", "dealer"]
     document["progressive"]["paytable"] = "D"
     return document
@@ -64,9 +99,15 @@ def cajun() -> Document:
     document = mississippi()
     for name in ("progressive", "three_card_bonus", "five_card_hand_bonus", "verification"):
         del document[name]
-    document |= {"game": "cajun_stud", "lo_ball": {
-        "minimum_cents": 100, "maximum_cents": 10000, "source": "QUEEN",
-        "lines": [{"hand": "seven_high", "odds": "50 to 1"}, {"hand": "jack_high", "odds": "3 to 1"}]}}
+    document |= {
+        "game": "cajun_stud",
+        "lo_ball": {
+            "minimum_cents": 100,
+            "maximum_cents": 10000,
+            "source": "QUEEN",
+            "lines": [{"hand": "seven_high", "odds": "50 to 1"}, {"hand": "jack_high", "odds": "3 to 1"}],
+        },
+    }
     return document
 
 
@@ -135,36 +176,101 @@ def test_a_game_without_meter_needs_no_progressive() -> None:
     assert not submission(cajun(), b"").needs_progressive
 
 
-@pytest.mark.parametrize(("path", "value"), [
-    ("extra", 1), ("id", MISSING), ("id", "two words"), ("id", 7), ("game", "baccarat"), ("seats", 0),
-    ("seats", True), ("seats", 6.0), ("seats", "6"), ("seats", 23), ("in_force_from", "2026-01-01"),
-    ("in_force_from", datetime(2026, 1, 1)), ("ante", []), ("ante.source", MISSING), ("ante.source", " "),
-    ("ante.minimum_cents", 50100), ("ante.minimum_cents", 550), ("ante.maximum_cents", 50050),
-    ("ante.minimum_cents", -500), ("ante.step_cents", 0), ("ante.minimum_cents", 500.0), ("ante.bonus", 1),
-    ("stub_count.every_rounds", 0), ("stub_count.counting_shuffler", "yes"), ("stub_count.source", MISSING),
-    ("multiples.allowed", []), ("multiples.allowed.0", 0), ("multiples.allowed.1", 1), ("multiples.allowed.2", True),
-    ("multiples.source", MISSING), ("main", MISSING), ("main.lines", []), ("main.lines", MISSING),
-    ("main.source", MISSING), ("main.lines.0.hand", "five_of_a_kind"), ("main.lines.0.odds", "2:1"),
-    ("main.lines.0.odds", 2), ("main.lines.2.hand", "two_pair"), ("main.lines.2.hand", "royal_flush"),
-    ("main.lines.0.odds", "5% of meter"), ("main.lines.0.note", "x"), ("main.lines.0", "two_pair"),
-    ("aggregate_limit.cents", MISSING), ("aggregate_limit.source", MISSING), ("aggregate_limit.on", MISSING),
-    ("progressive.paytable", "E"), ("progressive.wager_cents", 0), ("progressive.source", MISSING),
-    ("progressive.lines", MISSING), ("progressive.lines.0.odds", "100% of mega"), ("progressive.several_winners", "x"),
-    ("progressive.levels.0.source", MISSING), ("progressive.levels.0.reset_cents", 1000001),
-    ("progressive.levels.0.base_cents", 25000001), ("progressive.levels.0.rate_ppm", 1000001),
-    ("progressive.levels.0.rate_ppm", -1),
-    ("progressive.envy.source", MISSING), ("progressive.envy.royal_flush_cents", -1),
-    ("progressive.envy.folded_hand_qualifies", MISSING), ("progressive.envy.full_house_cents", 5),
-    ("three_card_bonus.lines", MISSING), ("three_card_bonus.ace_low_straight", MISSING),
-    ("three_card_bonus.source", MISSING), ("three_card_bonus.minimum_cents", 10001),
-    ("three_card_bonus.lines.0.hand", "full_house"), ("three_card_bonus.magic_card_cents", 1),
-    ("five_card_hand_bonus.ace_low_straight", True), ("five_card_hand_bonus.minimum_cents", 100),
-    ("five_card_hand_bonus.hands.0", "dealer"), ("five_card_hand_bonus.hands", []),
-    ("five_card_hand_bonus.lines.0.odds", "5% of mega"), ("five_card_hand_bonus.magic_card_cents", -1),
-    ("lo_ball", {}), ("verification", MISSING), ("verification.source", MISSING),
-    ("verification.floorperson_at_odds", "push"), ("verification.floorperson_at_odds", 500),
-    ("verification.and_any_share_of_a_meter", False), ("dealer_qualifies", {}),
-])
+def test_a_bonus_that_a_floorperson_verifies_needs_a_progressive_because_it_is_claimed_there() -> None:
+    document = mississippi()
+    del document["progressive"]
+    lines = document["five_card_hand_bonus"]["lines"]
+    lines[0] = {"hand": "royal_flush", "odds": "600 for 1"}
+    assert submission(document, b"").needs_progressive
+    lines[0] = {"hand": "royal_flush", "odds": "499 for 1"}
+    lines[1] = {"hand": "straight_flush", "odds": "400 for 1"}
+    assert not submission(document, b"").needs_progressive
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("extra", 1),
+        ("id", MISSING),
+        ("id", "two words"),
+        ("id", 7),
+        ("game", "baccarat"),
+        ("seats", 0),
+        ("seats", True),
+        ("seats", 6.0),
+        ("seats", "6"),
+        ("seats", 23),
+        ("in_force_from", "2026-01-01"),
+        ("in_force_from", datetime(2026, 1, 1)),
+        ("ante", []),
+        ("ante.source", MISSING),
+        ("ante.source", " "),
+        ("ante.minimum_cents", 50100),
+        ("ante.minimum_cents", 550),
+        ("ante.maximum_cents", 50050),
+        ("ante.minimum_cents", -500),
+        ("ante.step_cents", 0),
+        ("ante.minimum_cents", 500.0),
+        ("ante.bonus", 1),
+        ("stub_count.every_rounds", 0),
+        ("stub_count.counting_shuffler", "yes"),
+        ("stub_count.source", MISSING),
+        ("multiples.allowed", []),
+        ("multiples.allowed.0", 0),
+        ("multiples.allowed.1", 1),
+        ("multiples.allowed.2", True),
+        ("multiples.source", MISSING),
+        ("main", MISSING),
+        ("main.lines", []),
+        ("main.lines", MISSING),
+        ("main.source", MISSING),
+        ("main.lines.0.hand", "five_of_a_kind"),
+        ("main.lines.0.odds", "2:1"),
+        ("main.lines.0.odds", 2),
+        ("main.lines.2.hand", "two_pair"),
+        ("main.lines.2.hand", "royal_flush"),
+        ("main.lines.0.odds", "5% of meter"),
+        ("main.lines.0.note", "x"),
+        ("main.lines.0", "two_pair"),
+        ("aggregate_limit.cents", MISSING),
+        ("aggregate_limit.source", MISSING),
+        ("aggregate_limit.on", MISSING),
+        ("progressive.paytable", "E"),
+        ("progressive.wager_cents", 0),
+        ("progressive.source", MISSING),
+        ("progressive.lines", MISSING),
+        ("progressive.lines.0.odds", "100% of mega"),
+        ("progressive.several_winners", "x"),
+        ("progressive.levels.0.source", MISSING),
+        ("progressive.levels.0.reset_cents", 1000001),
+        ("progressive.levels.0.base_cents", 25000001),
+        ("progressive.levels.0.rate_ppm", 1000001),
+        ("progressive.levels.0.rate_ppm", -1),
+        ("progressive.envy.source", MISSING),
+        ("progressive.envy.royal_flush_cents", -1),
+        ("progressive.envy.folded_hand_qualifies", MISSING),
+        ("progressive.envy.full_house_cents", 5),
+        ("three_card_bonus.lines", MISSING),
+        ("three_card_bonus.ace_low_straight", MISSING),
+        ("three_card_bonus.source", MISSING),
+        ("three_card_bonus.minimum_cents", 10001),
+        ("three_card_bonus.lines.0.hand", "full_house"),
+        ("three_card_bonus.magic_card_cents", 1),
+        ("five_card_hand_bonus.ace_low_straight", True),
+        ("five_card_hand_bonus.minimum_cents", 100),
+        ("five_card_hand_bonus.hands.0", "dealer"),
+        ("five_card_hand_bonus.hands", []),
+        ("five_card_hand_bonus.lines.0.odds", "5% of mega"),
+        ("five_card_hand_bonus.magic_card_cents", -1),
+        ("lo_ball", {}),
+        ("verification", MISSING),
+        ("verification.source", MISSING),
+        ("verification.floorperson_at_odds", "push"),
+        ("verification.floorperson_at_odds", 500),
+        ("verification.and_any_share_of_a_meter", False),
+        ("dealer_qualifies", {}),
+    ],
+)
 def test_one_slip_is_found_where_it_is(path: str, value: object) -> None:
     document = mississippi()
     put(document, path, value)
@@ -239,15 +345,25 @@ def book() -> RuleBook:
     def dated(number: int, day: date, rules: str) -> Submission:
         return submission(mississippi() | {"in_force_from": day, "id": rules}, bytes([number]))
 
-    return RuleBook((
-        dated(1, date(2026, 3, 1), "house-1"), dated(2, date(2026, 1, 1), "house-1"),
-        dated(3, date(2026, 2, 1), "house-2")))
+    return RuleBook(
+        (
+            dated(1, date(2026, 3, 1), "house-1"),
+            dated(2, date(2026, 1, 1), "house-1"),
+            dated(3, date(2026, 2, 1), "house-2"),
+        )
+    )
 
 
-@pytest.mark.parametrize(("at", "sha256"), [
-    ("2025-12-31T23:59:59.999", None), ("2026-01-01T00:00:00.000", b"\x02"), ("2026-02-28T23:59:59.999", b"\x02"),
-    ("2026-03-01T00:00:00.000", b"\x01"), ("2030-01-01T00:00:00.000", b"\x01"),
-])
+@pytest.mark.parametrize(
+    ("at", "sha256"),
+    [
+        ("2025-12-31T23:59:59.999", None),
+        ("2026-01-01T00:00:00.000", b"\x02"),
+        ("2026-02-28T23:59:59.999", b"\x02"),
+        ("2026-03-01T00:00:00.000", b"\x01"),
+        ("2030-01-01T00:00:00.000", b"\x01"),
+    ],
+)
 def test_the_latest_submission_that_has_begun_is_in_force_by_utc_day(at: str, sha256: bytes | None) -> None:
     at_ms = round(datetime.fromisoformat(at).replace(tzinfo=UTC).timestamp() * 1000)
     held = book().in_force("house-1", at_ms)

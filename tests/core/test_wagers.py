@@ -81,7 +81,8 @@ def show(seat: int, hand: str, after: tuple[rounds.Event, ...], book: RuleBook =
     """What follows in `wagers` from showing one hand."""
     log = played(ShowHand(seat, tuple(hand.split())), after=after, book=book)
     return tuple(
-        answer for count in range(len(after), len(log))
+        answer
+        for count in range(len(after), len(log))
         for answer in given(wagers, *log[:count]).when(log[count], book=book).events
     )
 
@@ -97,17 +98,20 @@ def figures(row: WagerSettled) -> tuple[Result, str | None, int | None, int]:
 # Main wagers, 655a.11(h) and 655a.12(a) ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("cards", "hand", "line", "odds", "times"), [
-    ("Th Jh Qh", "Kh Ah", "royal_flush", "500 to 1", 500),
-    ("7h 8h 9h", "5h 6h", "straight_flush", "100 to 1", 100),
-    ("9s 9h 4d", "9c 9d", "four_of_a_kind", "40 to 1", 40),
-    ("9s 9h 4d", "4c 4s", "full_house", "10 to 1", 10),
-    ("2h 7h 9h", "Kh 4h", "flush", "6 to 1", 6),
-    ("2h 3d 4s", "Ac 5h", "straight", "4 to 1", 4),
-    ("9s 9h 4d", "9c 2d", "three_of_a_kind", "3 to 1", 3),
-    ("2s 3h 9d", "2c 3d", "two_pair", "2 to 1", 2),
-    ("2s 3h 9d", "Jc Jd", "pair_of_jacks_or_better", "1 to 1", 1),
-])
+@pytest.mark.parametrize(
+    ("cards", "hand", "line", "odds", "times"),
+    [
+        ("Th Jh Qh", "Kh Ah", "royal_flush", "500 to 1", 500),
+        ("7h 8h 9h", "5h 6h", "straight_flush", "100 to 1", 100),
+        ("9s 9h 4d", "9c 9d", "four_of_a_kind", "40 to 1", 40),
+        ("9s 9h 4d", "4c 4s", "full_house", "10 to 1", 10),
+        ("2h 7h 9h", "Kh 4h", "flush", "6 to 1", 6),
+        ("2h 3d 4s", "Ac 5h", "straight", "4 to 1", 4),
+        ("9s 9h 4d", "9c 2d", "three_of_a_kind", "3 to 1", 3),
+        ("2s 3h 9d", "2c 3d", "two_pair", "2 to 1", 2),
+        ("2s 3h 9d", "Jc Jd", "pair_of_jacks_or_better", "1 to 1", 1),
+    ],
+)
 def test_a_winning_hand_is_paid_on_the_ante_and_every_street(
     cards: str, hand: str, line: str, odds: str, times: int
 ) -> None:
@@ -119,13 +123,16 @@ def test_a_winning_hand_is_paid_on_the_ante_and_every_street(
         assert figures(row) == (Result.WON, odds, times * stake, stake)
 
 
-@pytest.mark.parametrize(("hand", "result", "section", "returned"), [
-    ("5c 5d", Result.LOST, "655a.11(h)(1)", 0),
-    ("Ac Qd", Result.LOST, "655a.11(h)(1)", 0),
-    ("6c 6d", Result.PUSHED, "655a.11(h)(2)", 500),
-    ("Tc Td", Result.PUSHED, "655a.11(h)(2)", 500),
-    ("Jc Jd", Result.WON, "655a.11(h)(3)", 500),
-])
+@pytest.mark.parametrize(
+    ("hand", "result", "section", "returned"),
+    [
+        ("5c 5d", Result.LOST, "655a.11(h)(1)", 0),
+        ("Ac Qd", Result.LOST, "655a.11(h)(1)", 0),
+        ("6c 6d", Result.PUSHED, "655a.11(h)(2)", 500),
+        ("Tc Td", Result.PUSHED, "655a.11(h)(2)", 500),
+        ("Jc Jd", Result.WON, "655a.11(h)(3)", 500),
+    ],
+)
 def test_the_push_band(hand: str, result: Result, section: str, returned: int) -> None:
     for row in rows(show(1, hand, board("2c 7d Kh", 1, after=dealt(*ante(1))))).values():
         assert (row.result, row.section, row.returned_cents) == (result, section, returned)
@@ -146,7 +153,8 @@ def test_a_fold_collects_the_main_wagers_at_once_and_nothing_else() -> None:
     folded = played(Fold(1), after=log)[-1]
     lost = given(wagers, *log).when(folded, actor="ruth").events
     assert [(row.wager, row.result, row.section, row.entered_by) for row in lost] == [
-        ("ante", Result.LOST, "655a.11(d)", "ruth"), ("street_3", Result.LOST, "655a.11(d)", "ruth"),
+        ("ante", Result.LOST, "655a.11(d)", "ruth"),
+        ("street_3", Result.LOST, "655a.11(d)", "ruth"),
     ]
     log = played(Fold(1), RevealCommunityCard("7d"), RevealCommunityCard("Kh"), after=log)
     assert tuple(rows(show(1, "Ac Qd", log))) == ("progressive",)
@@ -156,21 +164,39 @@ def test_a_fold_collects_the_main_wagers_at_once_and_nothing_else() -> None:
 
 
 def test_optional_wagers_are_settled_in_order_after_the_main_ones() -> None:
-    log = hand_bonus(1, played(
-        *ante(1), bonus(1, "six_card_bonus"), bonus(1, "three_card_bonus"), bonus(1, "progressive"), after=BETTING
-    ))
+    log = hand_bonus(
+        1,
+        played(
+            *ante(1), bonus(1, "six_card_bonus"), bonus(1, "three_card_bonus"), bonus(1, "progressive"), after=BETTING
+        ),
+    )
     log = played(
-        DrawMagicCard("9c"), DrawLuckyPosition("1"), RevealSixCardBonus(("2h", "2d", "2s", "7c")),
+        DrawMagicCard("9c"),
+        DrawLuckyPosition("1"),
+        RevealSixCardBonus(("2h", "2d", "2s", "7c")),
         after=board("9s 9h 4d", 1, after=dealt(after=log)),
     )
     row = rows(show(1, "9c 9d", log))
     assert tuple(row) == (
-        *MAIN, "progressive", "three_card_bonus", FIVE, "six_card_bonus", "magic_card", "lucky_position",
+        *MAIN,
+        "progressive",
+        "three_card_bonus",
+        FIVE,
+        "six_card_bonus",
+        "magic_card",
+        "lucky_position",
     )
     optional = {name: (each.hand, *figures(each), each.source, each.section) for name, each in list(row.items())[4:]}
     assert optional == {
         "progressive": (
-            "four_of_a_kind", Result.WON, "300 for 1", 30_000, 0, Source.TABLE_INVENTORY, "655a.11(i)(1)(iv)"),
+            "four_of_a_kind",
+            Result.WON,
+            "300 for 1",
+            30_000,
+            0,
+            Source.TABLE_INVENTORY,
+            "655a.11(i)(1)(iv)",
+        ),
         "three_card_bonus": ("pair", Result.WON, "1 to 1", 100, 100, Source.TABLE_INVENTORY, "655a.11(i)(2)(i)"),
         FIVE: ("four_of_a_kind", Result.WON, "150 for 1", 15_000, 0, Source.GAME_ACCOUNT, "655a.11(i)(3)(iii)"),
         "six_card_bonus": ("full_house", Result.WON, "25 to 1", 2_500, 100, Source.TABLE_INVENTORY, "655a.11(i)(4)(i)"),
@@ -182,22 +208,34 @@ def test_optional_wagers_are_settled_in_order_after_the_main_ones() -> None:
     held = {name: (row[name].account_id, row[name].hold_id) for name in row if row[name].account_id}
     hold_id = f"table-1/{len(BETTING) + 5}"
     assert held == {
-        FIVE: ("account-1", hold_id), "magic_card": ("account-1", None), "lucky_position": ("account-1", None),
+        FIVE: ("account-1", hold_id),
+        "magic_card": ("account-1", None),
+        "lucky_position": ("account-1", None),
     }
 
 
-@pytest.mark.parametrize(("wager", "section"), [
-    ("progressive", "655a.11(i)(1)"),
-    ("three_card_bonus", "655a.11(i)(2)(ii)"),
-    ("six_card_bonus", "655a.11(i)(4)(ii)"),
-])
+@pytest.mark.parametrize(
+    ("wager", "section"),
+    [
+        ("progressive", "655a.11(i)(1)"),
+        ("three_card_bonus", "655a.11(i)(2)(ii)"),
+        ("six_card_bonus", "655a.11(i)(4)(ii)"),
+    ],
+)
 def test_an_optional_wager_that_meets_no_line_is_lost(wager: str, section: str) -> None:
     log = board("2c 7d Kh", 1, after=dealt(*ante(1), bonus(1, wager)))
     if wager == "six_card_bonus":
         log = played(RevealSixCardBonus(("3s", "5s", "9d", "Jc")), after=log)
     row = rows(show(1, "Ac Qd", log))[wager]
     assert (*figures(row), row.hand, row.source, row.claim_id, row.section) == (
-        Result.LOST, None, 0, 0, None, None, None, section,
+        Result.LOST,
+        None,
+        0,
+        0,
+        None,
+        None,
+        None,
+        section,
     )
 
 
@@ -225,17 +263,23 @@ def test_the_extras_pay_whatever_the_hand_and_only_with_the_bonus() -> None:
     assert (row[FIVE].result, row["magic_card"].won_cents, "lucky_position" in row) == (Result.LOST, 400, False)
 
 
-@pytest.mark.parametrize(("cards", "hand", "won", "source"), [
-    ("7h 8h 9h", "5h 6h", 50_000, Source.GAME_ACCOUNT),
-    ("Th Jh Qh", "Kh Ah", None, Source.HAND_PAY),
-])
+@pytest.mark.parametrize(
+    ("cards", "hand", "won", "source"),
+    [
+        ("7h 8h 9h", "5h 6h", 50_000, Source.GAME_ACCOUNT),
+        ("Th Jh Qh", "Kh Ah", None, Source.HAND_PAY),
+    ],
+)
 def test_a_hand_bonus_of_500_for_1_or_a_share_is_a_claim(
     cards: str, hand: str, won: int | None, source: Source
 ) -> None:
     log = board(cards, 1, after=dealt(after=hand_bonus(1, played(*ante(1), after=BETTING))))
     row = rows(show(1, hand, played(DrawMagicCard("2c"), DrawLuckyPosition("6"), after=log)))[FIVE]
     assert (row.won_cents, row.source, row.claim_id, row.progressive_id) == (
-        won, source, f"{R}.1.{FIVE}", "progressive-2",
+        won,
+        source,
+        f"{R}.1.{FIVE}",
+        "progressive-2",
     )
 
 
@@ -303,7 +347,7 @@ def test_the_accepted_progressive_wagers_contribute_once_together() -> None:
 def test_a_forfeit_loses_everything_that_is_not_settled_yet() -> None:
     log = hand_bonus(1, played(*ante(1), bonus(1, "progressive"), after=BETTING))
     log = played(Bet(1, 2), after=dealt(after=log))
-    lost = settled(played(ForfeitWagers(1, "talked"), after=log))[len(settled(log)):]
+    lost = settled(played(ForfeitWagers(1, "talked"), after=log))[len(settled(log)) :]
     assert [(row.wager, row.stake_cents, *figures(row), row.section) for row in lost] == [
         (wager, stake, Result.LOST, None, 0, 0, "655a.11(a)(3)")
         for wager, stake in (("ante", 500), ("street_3", 1000), ("progressive", 100), (FIVE, 100))
@@ -315,16 +359,21 @@ def test_a_forfeit_loses_everything_that_is_not_settled_yet() -> None:
 def test_a_void_returns_everything_and_reverses_the_contribution() -> None:
     log = hand_bonus(2, played(*ante(1, 2), bonus(1, "progressive"), after=BETTING))
     log = played(Bet(1, 3), Fold(2), after=dealt(after=log))
-    void = settled(played(CountStub(44), after=log))[len(settled(log)):]
+    void = settled(played(CountStub(44), after=log))[len(settled(log)) :]
     assert [(row.seat, row.wager, *figures(row), row.section) for row in void[:-2]] == [
         (seat, wager, Result.RETURNED, None, 0, stake, "655a.10(f)")
         for seat, wager, stake in (
-            (2, "ante", 500), (2, FIVE, 100), (1, "ante", 500), (1, "street_3", 1500), (1, "progressive", 100),
+            (2, "ante", 500),
+            (2, FIVE, 100),
+            (1, "ante", 500),
+            (1, "street_3", 1500),
+            (1, "progressive", 100),
         )
     ]
     assert void[-2:] == (ContributionReversed(R, "progressive-2"), RoundFinished(R, void=True))
     assert [following("table-1", row) for row in void[:2]] == [
-        (), (Following("accounts", "account-2", accounts.ReleaseHold(void[1].hold_id)),),
+        (),
+        (Following("accounts", "account-2", accounts.ReleaseHold(void[1].hold_id)),),
     ]
 
 
@@ -335,9 +384,7 @@ def test_a_void_credits_a_forfeited_stake_that_was_posted() -> None:
     assert posted == accounts.PostHold(f"table-1/{len(BETTING) + 2}")
     void = settled(played(VoidRound("card exposed"), after=log))
     row = next(each for each in reversed(void) if isinstance(each, WagerSettled))
-    assert following("table-1", row) == (
-        Following("accounts", "account-1", accounts.CreditWinnings(100, R, 1, FIVE)),
-    )
+    assert following("table-1", row) == (Following("accounts", "account-1", accounts.CreditWinnings(100, R, 1, FIVE)),)
 
 
 def test_a_closed_round_is_finished() -> None:
@@ -354,8 +401,24 @@ def test_a_submission_that_is_not_held_stops_the_reader() -> None:
 
 
 ROW = WagerSettled(
-    R, 1, FIVE, On.PLAYER, "full_house", 100, Result.WON, "40 for 1", 4_000, 0, Source.GAME_ACCOUNT, None,
-    "655a.11(i)(3)(iii)", "player-1", "account-1", "table-1/9", None, "dealer",
+    R,
+    1,
+    FIVE,
+    On.PLAYER,
+    "full_house",
+    100,
+    Result.WON,
+    "40 for 1",
+    4_000,
+    0,
+    Source.GAME_ACCOUNT,
+    None,
+    "655a.11(i)(3)(iii)",
+    "player-1",
+    "account-1",
+    "table-1/9",
+    None,
+    "dealer",
 )
 
 
@@ -373,9 +436,13 @@ def test_holds_and_contributions_are_asked_of_their_streams() -> None:
         (Following("accounts", "account-1", accounts.ReleaseHold("table-1/9")),),
         (Following("jackpots", "progressive-2", jackpots.Contribute("table-1", R, 200, 2)),),
         (Following("jackpots", "progressive-2", jackpots.ReverseContribution("table-1", R)),),
-        (Following("jackpots", "progressive-2", jackpots.AwardEnvy(
-            "table-1", R, 1, (2, 4), "straight_flush", 30_000)),),
-        (), (),
+        (
+            Following(
+                "jackpots", "progressive-2", jackpots.AwardEnvy("table-1", R, 1, (2, 4), "straight_flush", 30_000)
+            ),
+        ),
+        (),
+        (),
     ]
 
 
@@ -400,8 +467,19 @@ def test_a_claim_is_credited_by_others_after_its_validation() -> None:
     claim_id = f"{R}.1.{FIVE}"
     claimed = replace(ROW, odds="500 for 1", won_cents=50_000, claim_id=claim_id, progressive_id="progressive-2")
     claim = jackpots.ClaimPayout(
-        claim_id, "table-1", R, 1, FIVE, On.PLAYER, "full_house", "500 for 1", 50_000, Source.GAME_ACCOUNT, "player-1",
-        "account-1", "dealer",
+        claim_id,
+        "table-1",
+        R,
+        1,
+        FIVE,
+        On.PLAYER,
+        "full_house",
+        "500 for 1",
+        50_000,
+        Source.GAME_ACCOUNT,
+        "player-1",
+        "account-1",
+        "dealer",
     )
     assert following("table-1", claimed) == (
         Following("accounts", "account-1", accounts.PostHold("table-1/9")),

@@ -154,8 +154,20 @@ def _hit(state: State, command: ClaimPayout, asking: Asking) -> LevelHit:
 
 def _claimed(command: ClaimPayout, amount_cents: Cents, level: str | None) -> PayoutClaimed:
     return PayoutClaimed(
-        command.claim_id, command.table_id, command.round_id, command.seat, command.wager, command.on, command.hand,
-        command.odds, amount_cents, command.source, command.player_id, command.account_id, command.entered_by, level,
+        command.claim_id,
+        command.table_id,
+        command.round_id,
+        command.seat,
+        command.wager,
+        command.on,
+        command.hand,
+        command.odds,
+        amount_cents,
+        command.source,
+        command.player_id,
+        command.account_id,
+        command.entered_by,
+        level,
     )
 
 
@@ -167,8 +179,15 @@ def _validate(claimed: PayoutClaimed, steps: payouts.Steps) -> tuple[Event, ...]
 
 def _paid(claimed: PayoutClaimed) -> PayoutPaid:
     return PayoutPaid(
-        claimed.claim_id, claimed.table_id, claimed.round_id, claimed.seat, claimed.wager, claimed.amount_cents,
-        claimed.source, claimed.account_id, claimed.level,
+        claimed.claim_id,
+        claimed.table_id,
+        claimed.round_id,
+        claimed.seat,
+        claimed.wager,
+        claimed.amount_cents,
+        claimed.source,
+        claimed.account_id,
+        claimed.level,
     )
 
 

@@ -185,6 +185,15 @@ class Refused:
 
 
 Event = (
-    ProgressiveOpened | ContributionAccepted | ContributionTakenBack | LevelHit | PayoutClaimed | PayoutValidated
-    | PayoutDocumented | PayoutPaid | EnvyBonusDue | EnvyBonusPaid | Refused
+    ProgressiveOpened
+    | ContributionAccepted
+    | ContributionTakenBack
+    | LevelHit
+    | PayoutClaimed
+    | PayoutValidated
+    | PayoutDocumented
+    | PayoutPaid
+    | EnvyBonusDue
+    | EnvyBonusPaid
+    | Refused
 )

@@ -38,9 +38,11 @@ def place(state: Table, command: PlaceWager, asking: Asking) -> tuple[Event, ...
         return (_requested(round_, seated, command),)
     if command.account_id is not None:
         raise Refused(f"{_said(command.wager)} is not made from a game account: leave the account out.")
-    return (WagerPlaced(
-        round_.round_id, command.seat, command.wager, command.hand, command.amount_cents, command.player_id
-    ),)
+    return (
+        WagerPlaced(
+            round_.round_id, command.seat, command.wager, command.hand, command.amount_cents, command.player_id
+        ),
+    )
 
 
 def withdraw(state: Table, command: WithdrawWager) -> tuple[Event, ...]:
@@ -69,8 +71,7 @@ def close(state: Table) -> tuple[Event, ...]:
         if wager.standing is Standing.REQUESTED and wager.request_sequence is not None
     )
     lit = tuple(
-        seated.seat for seated in round_.seats
-        if (wager := seated.wager(PROGRESSIVE)) is not None and wager.stands
+        seated.seat for seated in round_.seats if (wager := seated.wager(PROGRESSIVE)) is not None and wager.stands
     )
     return (*declined, BettingClosed(round_.round_id, lit))
 
@@ -82,23 +83,26 @@ def answer(state: Table, command: ConfirmWager | DeclineWager) -> tuple[Event, .
         return ()
     seated, wager = found
     if isinstance(command, ConfirmWager):
-        return (WagerConfirmed(
-            state.round.round_id, seated.seat, wager.wager, wager.hand, command.request_sequence
-        ),)
-    return (WagerDeclined(
-        state.round.round_id, seated.seat, wager.wager, wager.hand, command.request_sequence, command.reason
-    ),)
+        return (WagerConfirmed(state.round.round_id, seated.seat, wager.wager, wager.hand, command.request_sequence),)
+    return (
+        WagerDeclined(
+            state.round.round_id, seated.seat, wager.wager, wager.hand, command.request_sequence, command.reason
+        ),
+    )
 
 
 def _request(round_: Round | None, request_sequence: int) -> tuple[Seated, Wager] | None:
     if round_ is None or round_.phase is not Phase.BETTING:
         return None
-    return next((
-        (seated, wager)
-        for seated in round_.seats
-        for wager in seated.wagers
-        if wager.standing is Standing.REQUESTED and wager.request_sequence == request_sequence
-    ), None)
+    return next(
+        (
+            (seated, wager)
+            for seated in round_.seats
+            for wager in seated.wagers
+            if wager.standing is Standing.REQUESTED and wager.request_sequence == request_sequence
+        ),
+        None,
+    )
 
 
 def _offered(game: Game, rules: Submission, command: PlaceWager) -> OptionalWager | None:

@@ -198,9 +198,26 @@ class ReleasePayout:
 
 
 PeopleCommand = (
-    OpenTable | OpenRound | PlaceWager | WithdrawWager | CloseBetting | DealHands | CountStub | Bet | Fold
-    | RevealCommunityCard | RevealDealerHand | DrawMagicCard | DrawLuckyPosition | RevealSixCardBonus | RevealAllSixCard
-    | ShowHand | ForfeitWagers | VoidRound | CloseRound | CloseTable
+    OpenTable
+    | OpenRound
+    | PlaceWager
+    | WithdrawWager
+    | CloseBetting
+    | DealHands
+    | CountStub
+    | Bet
+    | Fold
+    | RevealCommunityCard
+    | RevealDealerHand
+    | DrawMagicCard
+    | DrawLuckyPosition
+    | RevealSixCardBonus
+    | RevealAllSixCard
+    | ShowHand
+    | ForfeitWagers
+    | VoidRound
+    | CloseRound
+    | CloseTable
 )
 ProcessorCommand = ConfirmWager | DeclineWager | ReleasePayout
 Command = PeopleCommand | ProcessorCommand

@@ -273,8 +273,31 @@ class Refused:
 
 
 Event = (
-    TableOpened | TableClosed | RoundOpened | WagerRequested | WagerPlaced | WagerConfirmed | WagerDeclined
-    | WagerWithdrawn | BettingClosed | HandsDealt | StubCounted | BetPlaced | HandFolded | CommunityCardRevealed
-    | DealerHandRevealed | MagicCardDrawn | LuckyPositionDrawn | SixCardBonusRevealed | AllSixCardRevealed | HandShown
-    | PayoutAwaited | PayoutValidated | PayoutDocumented | WagersForfeited | RoundVoided | RoundClosed | Refused
+    TableOpened
+    | TableClosed
+    | RoundOpened
+    | WagerRequested
+    | WagerPlaced
+    | WagerConfirmed
+    | WagerDeclined
+    | WagerWithdrawn
+    | BettingClosed
+    | HandsDealt
+    | StubCounted
+    | BetPlaced
+    | HandFolded
+    | CommunityCardRevealed
+    | DealerHandRevealed
+    | MagicCardDrawn
+    | LuckyPositionDrawn
+    | SixCardBonusRevealed
+    | AllSixCardRevealed
+    | HandShown
+    | PayoutAwaited
+    | PayoutValidated
+    | PayoutDocumented
+    | WagersForfeited
+    | RoundVoided
+    | RoundClosed
+    | Refused
 )

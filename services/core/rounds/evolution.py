@@ -57,7 +57,12 @@ def evolve(state: State, event: Event) -> State:
             return replace(state, sequence=sequence)
         case TableOpened(game, seats, rules, progressive_id):
             return replace(
-                state, sequence=sequence, game=game, seats=seats, rules=rules, progressive_id=progressive_id,
+                state,
+                sequence=sequence,
+                game=game,
+                seats=seats,
+                rules=rules,
+                progressive_id=progressive_id,
                 rounds_uncounted=0,
             )
         case TableClosed():
@@ -77,10 +82,29 @@ def evolve(state: State, event: Event) -> State:
 
 
 RoundEvent = (
-    WagerRequested | WagerPlaced | WagerConfirmed | WagerDeclined | WagerWithdrawn | BettingClosed | HandsDealt
-    | StubCounted | BetPlaced | HandFolded | CommunityCardRevealed | DealerHandRevealed | MagicCardDrawn
-    | LuckyPositionDrawn | SixCardBonusRevealed | AllSixCardRevealed | HandShown | PayoutAwaited | PayoutValidated
-    | PayoutDocumented | WagersForfeited | RoundVoided | RoundClosed
+    WagerRequested
+    | WagerPlaced
+    | WagerConfirmed
+    | WagerDeclined
+    | WagerWithdrawn
+    | BettingClosed
+    | HandsDealt
+    | StubCounted
+    | BetPlaced
+    | HandFolded
+    | CommunityCardRevealed
+    | DealerHandRevealed
+    | MagicCardDrawn
+    | LuckyPositionDrawn
+    | SixCardBonusRevealed
+    | AllSixCardRevealed
+    | HandShown
+    | PayoutAwaited
+    | PayoutValidated
+    | PayoutDocumented
+    | WagersForfeited
+    | RoundVoided
+    | RoundClosed
 )
 
 
@@ -148,9 +172,7 @@ WagerEvent = WagerRequested | WagerPlaced | WagerConfirmed | WagerDeclined | Wag
 def _with_wager(round_: Round, event: WagerEvent, sequence: int) -> Round:
     match event:
         case WagerRequested():
-            wager = Wager(
-                event.wager, event.hand, event.amount_cents, Standing.REQUESTED, sequence, event.account_id
-            )
+            wager = Wager(event.wager, event.hand, event.amount_cents, Standing.REQUESTED, sequence, event.account_id)
             return _add(round_, event.seat, wager, event.player_id)
         case WagerPlaced():
             wager = Wager(event.wager, event.hand, event.amount_cents, Standing.PLACED)
@@ -172,16 +194,21 @@ def _with_wager(round_: Round, event: WagerEvent, sequence: int) -> Round:
 
 
 def _with_seat(round_: Round, seat: Seat, change: Callable[[Seated], Seated]) -> Round:
-    seats = [change(each) if each.seat == seat else each for each in round_.seats]
-    if all(each.seat != seat for each in seats):
-        seats = sorted((*seats, change(Seated(seat))), key=lambda each: each.seat)
-    return replace(round_, seats=tuple(seats))
+    seats = round_.seats
+    place = 0
+    for each in seats:
+        if each.seat >= seat:
+            break
+        place += 1
+    if place < len(seats) and seats[place].seat == seat:
+        return replace(round_, seats=(*seats[:place], change(seats[place]), *seats[place + 1 :]))
+    return replace(round_, seats=(*seats[:place], change(Seated(seat)), *seats[place:]))
 
 
 def _add(round_: Round, seat: Seat, wager: Wager, player_id: PlayerId | None = None) -> Round:
     def added(seated: Seated) -> Seated:
         # A declined or withdrawn wager of the same kind gives way to the new one.
-        others = [each for each in seated.wagers if (each.wager, each.hand) != (wager.wager, wager.hand)]
+        others = [each for each in seated.wagers if each.wager != wager.wager or each.hand is not wager.hand]
         return replace(seated, player_id=seated.player_id or player_id, wagers=(*others, wager))
 
     return _with_seat(round_, seat, added)
@@ -189,18 +216,21 @@ def _add(round_: Round, seat: Seat, wager: Wager, player_id: PlayerId | None = N
 
 def _standing(round_: Round, seat: Seat, wager: WagerName, hand: On, standing: Standing) -> Round:
     def changed(seated: Seated) -> Seated:
-        return replace(seated, wagers=tuple(
-            replace(each, standing=standing) if (each.wager, each.hand) == (wager, hand) else each
-            for each in seated.wagers
-        ))
+        return replace(
+            seated,
+            wagers=tuple(
+                replace(each, standing=standing) if each.wager == wager and each.hand is hand else each
+                for each in seated.wagers
+            ),
+        )
 
     return _with_seat(round_, seat, changed)
 
 
 def _with_payout(round_: Round, claim_id: ClaimId, change: Callable[[Awaited], Awaited]) -> Round:
-    return replace(round_, awaited=tuple(
-        change(each) if each.claim_id == claim_id else each for each in round_.awaited
-    ))
+    return replace(
+        round_, awaited=tuple(change(each) if each.claim_id == claim_id else each for each in round_.awaited)
+    )
 
 
 def _advanced(round_: Round) -> Round:

@@ -76,7 +76,8 @@ def count_stub(state: Table, command: CountStub) -> tuple[Event, ...]:
         if command.misdealt:
             raise Refused(
                 f"{expected} cards in the stub is the right count, so nothing was misdealt: count again, "
-                "or void the round if a hand has a wrong number of cards.", sections.stub_is_right,
+                "or void the round if a hand has a wrong number of cards.",
+                sections.stub_is_right,
             )
         return (counted,)
     reason = f"The stub has {command.cards} cards and should have {expected}."
@@ -256,7 +257,8 @@ def forfeit(state: Table, command: ForfeitWagers) -> tuple[Event, ...]:
     if not live(round_, seated):
         raise Refused(f"Seat {command.seat} has no wager left to forfeit.", section)
     persons = (
-        each.seat for each in round_.seats
+        each.seat
+        for each in round_.seats
         if live(round_, each)
         and (each.seat == seated.seat or (seated.player_id is not None and each.player_id == seated.player_id))
     )

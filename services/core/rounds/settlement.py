@@ -112,10 +112,20 @@ def _main(round_: Round, seated: Seated, faces: Faces, rules: Submission) -> tup
         elif outcome.result in (Result.PUSHED, Result.RETURNED):
             returned_cents = stake
         left_cents -= won_cents
-        rows.append(Settled(
-            wager.wager, wager.hand, outcome.line, stake, outcome.result, won_cents, returned_cents, source, None,
-            outcome.section,
-        ))
+        rows.append(
+            Settled(
+                wager.wager,
+                wager.hand,
+                outcome.line,
+                stake,
+                outcome.result,
+                won_cents,
+                returned_cents,
+                source,
+                None,
+                outcome.section,
+            )
+        )
     return tuple(rows)
 
 
@@ -128,15 +138,21 @@ def _optional(
         return lost(wager, kind.lost_section)
     stake = wager.amount_cents
     if line.odds.kind is Kind.PUSH:
-        return Settled(
-            wager.wager, wager.hand, line, stake, Result.PUSHED, 0, stake, None, None, kind.won_section
-        )
+        return Settled(wager.wager, wager.hand, line, stake, Result.PUSHED, 0, stake, None, None, kind.won_section)
     claim_id = None
     if _needs_floorperson(kind, line.odds, rules):
         claim_id = f"{round_id}.{seat}.{wager.wager}" + (".dealer" if wager.hand is On.DEALER else "")
     return Settled(
-        wager.wager, wager.hand, line, stake, Result.WON, line.odds.won_cents(stake), line.odds.returned_cents(stake),
-        _source(kind, line.odds), claim_id, kind.won_section,
+        wager.wager,
+        wager.hand,
+        line,
+        stake,
+        Result.WON,
+        line.odds.won_cents(stake),
+        line.odds.returned_cents(stake),
+        _source(kind, line.odds),
+        claim_id,
+        kind.won_section,
     )
 
 
@@ -159,11 +175,7 @@ def _needs_floorperson(kind: OptionalWager, odds: Odds, rules: Submission) -> bo
     if kind.wager == PROGRESSIVE or odds.kind is Kind.SHARE:
         return True
     limit = rules.floorperson_at_odds
-    return kind.from_account and limit is not None and _paid_for_one(odds) >= _paid_for_one(limit)
-
-
-def _paid_for_one(odds: Odds) -> int:
-    return odds.multiple + (1 if odds.kind is Kind.TO_1 else 0)
+    return kind.from_account and limit is not None and odds.paid_for_one >= limit.paid_for_one
 
 
 def _extras(

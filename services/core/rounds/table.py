@@ -154,10 +154,15 @@ class Round:
 
     def faces(self, own: tuple[Card, ...]) -> Faces:
         """The cards that the wagers of a seat look at, once its own are face up."""
-        return Faces({
-            Area.OWN: own, Area.COMMUNITY: self.community, Area.DEALER: self.dealer,
-            Area.SIX_CARD_BONUS: self.six_card_bonus, Area.ALL_SIX: self.all_six,
-        })
+        return Faces(
+            {
+                Area.OWN: own,
+                Area.COMMUNITY: self.community,
+                Area.DEALER: self.dealer,
+                Area.SIX_CARD_BONUS: self.six_card_bonus,
+                Area.ALL_SIX: self.all_six,
+            }
+        )
 
     @property
     def face_up(self) -> tuple[Card, ...]:
@@ -207,7 +212,8 @@ def live_optional(round_: Round, seated: Seated) -> tuple[tuple[OptionalWager, W
         for kind in game_of(round_).optional
         for hand in kind.sees
         if (wager := seated.wager(kind.wager, hand)) is not None
-        and wager.stands and (kind.outlives_fold or not seated.folded)
+        and wager.stands
+        and (kind.outlives_fold or not seated.folded)
     )
 
 
