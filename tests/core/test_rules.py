@@ -179,11 +179,10 @@ def test_a_game_without_meter_needs_no_progressive() -> None:
 def test_a_bonus_that_a_floorperson_verifies_needs_a_progressive_because_it_is_claimed_there() -> None:
     document = mississippi()
     del document["progressive"]
-    lines = document["five_card_hand_bonus"]["lines"]
-    lines[0] = {"hand": "royal_flush", "odds": "600 for 1"}
+    bonus = document["five_card_hand_bonus"]
+    bonus["lines"] = [{"hand": "straight_flush", "odds": "500 for 1"}, {"hand": "flush", "odds": "25 for 1"}]
     assert submission(document, b"").needs_progressive
-    lines[0] = {"hand": "royal_flush", "odds": "499 for 1"}
-    lines[1] = {"hand": "straight_flush", "odds": "400 for 1"}
+    bonus["lines"] = [{"hand": "straight_flush", "odds": "499 for 1"}, {"hand": "flush", "odds": "25 for 1"}]
     assert not submission(document, b"").needs_progressive
 
 
