@@ -63,6 +63,14 @@ class Feeds:
             for reader in readers:
                 reader.arrived.set()
 
+    def begin_again(self) -> None:
+        """Facts were missed: every reader is sent away, to come back for a snapshot."""
+        self._remembered.clear()
+        for readers in self._readers.values():
+            for reader in readers:
+                reader.dropped = True
+                reader.arrived.set()
+
     def tell(self, facts: Sequence[Fact]) -> None:
         """A delta for each command, to everybody who reads its key."""
         for group in by_command(facts, self._topic):
@@ -123,7 +131,7 @@ class Feeds:
         while not self._closing.is_set():
             if reader.dropped:
                 self.dropped_total += 1
-                yield frame("dropped", b'{"reason":"This reader was too slow. Connect again."}')
+                yield frame("dropped", b'{"reason":"Deltas were left out. Connect again."}')
                 return
             ready: list[bytes] = []
             while reader.queue:

@@ -69,6 +69,8 @@ class Projection:
         self.reader = reader
         self.logs = {each.topic: each for each in logs}
         self.listeners: list[Listener] = []
+        self.on_missed: list[Callable[[], None]] = []
+        """Called when facts were written that the listeners were never told of."""
         self.kafka = kafka
         self.pool = pool
         self.alarm: str | None = None
@@ -171,7 +173,11 @@ class Projection:
             rows = await connection.fetch("SELECT * FROM readers WHERE reader = $1", self.reader)
             stood = {(row["topic"], row["partition"]): row["position"] for row in rows}
             heads = await connection.fetch("SELECT * FROM heads WHERE reader = $1", self.reader)
-        self.positions = {place: stood.get(place, 0) for place in places}
+        told, self.positions = self.positions, {place: stood.get(place, 0) for place in places}
+        if any(self.positions[place] > told.get(place, self.positions[place]) for place in places):
+            # The database has what we wrote when its answer was lost on the way, or what another instance wrote.
+            for missed in self.on_missed:
+                missed()
         self._held = {}
         self._keys = {}
         for row in heads:

@@ -114,6 +114,7 @@ def _parts(definition: Definition, settings: Settings, book: RuleBook, pool: asy
     if definition.feed is not None:
         feeds = Feeds(definition.logs[0].topic, lambda: projection.fresh, settings.feed_queue_max, definition.feed)
         projection.listeners.append(feeds.tell)
+        projection.on_missed.append(feeds.begin_again)
     if desk is not None:
         projection.listeners.append(desk.tell)
     processing = None
