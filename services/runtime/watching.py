@@ -1,14 +1,15 @@
-"""Whether the broker and the database answer, asked twice a second, so that callers need not wait to find out."""
+"""Whether the broker and the database answer, asked several times a second, so that callers need not wait to find out."""
 
 import asyncio
 import logging
 
 import asyncpg
 
+from services.runtime import database
 from services.runtime.kafka import Kafka, ping
 from services.runtime.vital import start_vital, stop_vital
 
-EVERY_SECONDS = 0.5
+EVERY_SECONDS = 0.3
 PATIENCE_SECONDS = 2.0
 
 log = logging.getLogger(__name__)
@@ -33,6 +34,7 @@ class Watch:
     def start(self) -> None:
         self._tasks = [
             start_vital(self._watch_kafka(), "watch-kafka"),
+            start_vital(self._knock_at_kafka(), "knock-at-kafka"),
             start_vital(self._watch_postgres(), "watch-postgres"),
         ]
 
@@ -61,11 +63,26 @@ class Watch:
                 self.note("kafka", False)
                 await asyncio.sleep(EVERY_SECONDS)
 
+    async def _knock_at_kafka(self) -> None:
+        """Closed ports say so at once; the client would try them again for seconds before it said so."""
+        while True:
+            for server in self._kafka.servers.split(","):
+                host, _, port = server.strip().rpartition(":")
+                try:
+                    async with asyncio.timeout(PATIENCE_SECONDS):
+                        _, writer = await asyncio.open_connection(host, int(port))
+                    writer.close()
+                    break
+                except (OSError, TimeoutError):
+                    continue
+            else:
+                self.note("kafka", False)
+            await asyncio.sleep(EVERY_SECONDS)
+
     async def _watch_postgres(self) -> None:
         while True:
             try:
-                async with asyncio.timeout(PATIENCE_SECONDS):
-                    await self._pool.fetchval("SELECT 1")
+                await database.ping(self._pool, PATIENCE_SECONDS)
                 self.note("postgres", True)
             except Exception:  # whatever it is, the database did not answer
                 self.note("postgres", False)
