@@ -3,9 +3,9 @@
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import asyncpg
 import orjson
@@ -23,6 +23,7 @@ KEPT_MS = 7 * 24 * 3600 * 1000
 RECENT_MAX = 10_000
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 class KeyReused(Exception):
@@ -94,7 +95,7 @@ class Desk:
             self._same(waiting[0], asked)
             return await self._wait(waiting[1], hit=True)
         # The log may have answered while the database was asked.
-        known = await self.known(asked.command_id) or self._recent.get(asked.command_id)
+        known = await self._unless_lost(self.known(asked.command_id)) or self._recent.get(asked.command_id)
         if known is not None:
             self._same(known[0], asked)
             return Answer(known[1].status, known[1].body, hit=True)
@@ -103,6 +104,20 @@ class Desk:
             self._same(waiting[0], asked)
             return await self._wait(waiting[1], hit=True)
         return await self._append(key, asked)
+
+    async def _unless_lost(self, act: Coroutine[Any, Any, T]) -> T:
+        """What `act` gives, unless the broker or the database is lost meanwhile. Raises Away."""
+        acting, lost = asyncio.create_task(act), asyncio.create_task(self._watch.lost.wait())
+        try:
+            await asyncio.wait({acting, lost}, return_when=asyncio.FIRST_COMPLETED)
+            if not acting.done():
+                raise Away(self._watch.away)
+            return acting.result()
+        finally:
+            lost.cancel()
+            if not acting.done():
+                acting.cancel()
+                acting.add_done_callback(lambda task: task.cancelled() or task.exception())
 
     async def _append(self, key: str, asked: Asked) -> Answer | None:
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()

@@ -1,5 +1,7 @@
 """The database at the edges: a pool, and what it looks like when the database does not answer."""
 
+import asyncio
+
 import asyncpg
 
 DATABASE_AWAY = (
@@ -21,3 +23,15 @@ async def pool_of(dsn: str, connections_max: int = 8) -> asyncpg.Pool:
     return await asyncpg.create_pool(
         dsn, min_size=0, max_size=connections_max, command_timeout=10, timeout=3, server_settings=settings
     )
+
+
+async def ping(pool: asyncpg.Pool, seconds: float) -> None:
+    """Asks the database something small. Raises one of DATABASE_AWAY when it does not answer in time."""
+    async with pool.acquire(timeout=seconds) as connection:
+        try:
+            async with asyncio.timeout(seconds):
+                await connection.fetchval("SELECT 1")
+        except TimeoutError:
+            # A connection that goes back in good order waits for the database, which may hang for ever.
+            connection.terminate()
+            raise

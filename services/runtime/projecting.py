@@ -15,6 +15,7 @@ import asyncpg
 from aiokafka import TopicPartition
 
 from services.core.chain import Head
+from services.runtime import database
 from services.runtime.database import DATABASE_AWAY
 from services.runtime.kafka import BrokerAway, Kafka, Stored, ends_of, fetch, ping
 from services.runtime.stepping import Chain, Contradiction
@@ -164,8 +165,7 @@ class Projection:
     async def _prove_fresh(self, reader: Any, topic: str) -> None:
         """Silence may be an idle house or a dead broker: ask both the broker and the database."""
         await ping(reader, topic, PATIENCE_SECONDS)
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            await self.pool.fetchval("SELECT 1")
+        await database.ping(self.pool, PATIENCE_SECONDS)
         self.fresh_at = time.monotonic()
 
     async def _load(self, places: list[tuple[str, int]]) -> None:

@@ -1,0 +1,189 @@
+"""Services are killed, paused and overtaken in the middle of play, and databases put back; the totals stay exact."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pytest
+
+from services.flow import PARTITIONS
+from services.runtime.kafka import partition_of
+from tests.support import parts
+from tests.support.exact import Play, exact, grows, in_database, play, roundlog
+from tests.support.house import COMMAND_SERVICES, House, until
+
+BACK_SECONDS = 10.0
+"""Within which a killed service must serve again. A quiet machine needs half of it."""
+
+
+@pytest.fixture(scope="module")
+def own() -> Iterator[House]:
+    """A house of its own, with every service."""
+    with parts.broker() as broker, parts.database() as database:
+        house = House(cast(Any, broker), cast(Any, database), database.dsn)
+        house.start(*COMMAND_SERVICES, "backoffice", wait=False)
+        for name in house.processes:
+            house.wait_ready(name)
+        yield house
+        house.close()
+
+
+def metric(house: House, name: str, service: str) -> float:
+    for line in house.client.get(f"{house.url(service)}/metrics").text.splitlines():
+        if line.startswith(f"{name} "):
+            return float(line.split()[1])
+    raise AssertionError(f"{service} has no {name}")
+
+
+# Killed -----------------------------------------------------------------------------------------------
+
+
+def test_every_service_is_killed_once_in_the_middle_of_play(own: House) -> None:
+    floor = Play(own, 20, seed=1)
+    for name in COMMAND_SERVICES:
+        grows(own, "rounds", 40)
+        own.kill(name)
+        killed_at = time.monotonic()
+        own.start(name)
+        took = time.monotonic() - killed_at
+        assert took < BACK_SECONDS, f"{name} served again only after {took:.1f} s"
+    assert floor.process.poll() is None, "the play was over before the last service was killed"
+    floor.ends_well()
+    exact(own)
+
+
+def test_the_archive_has_every_record_once_after_the_back_office_was_killed(own: House) -> None:
+    floor = Play(own, 10, seed=2)
+    for _ in range(2):
+        grows(own, "rounds", 40)
+        own.kill("backoffice")
+        grows(own, "rounds", 20)
+        own.start("backoffice")
+    floor.ends_well()
+    audit = exact(own)
+
+    async def count(connection: Any) -> int:
+        return int(await connection.fetchval("SELECT count(*) FROM backoffice_records"))
+
+    recorded = sum(len(records) for keys in audit.records.values() for records in keys.values())
+    assert in_database(own, count) == recorded
+    told = roundlog(own, "verify")
+    assert told.returncode == 0, told.stdout + told.stderr
+
+
+# Overtaken --------------------------------------------------------------------------------------------
+
+
+def test_a_worker_that_was_paused_and_overtaken_writes_nothing_more(own: House) -> None:
+    """It is paused between its outputs and their snapshot, by a lock on the row that says where it stands."""
+    grows_by_play = Play(own, 12, seed=3)
+    grows(own, "wagers", 20)
+    partition = partition_of("table-1", PARTITIONS)
+    before = metric(own, "roundlog_overtaken_total", "wagers")
+
+    async def pause_in_the_transaction(connection: Any) -> int:
+        async with connection.transaction():
+            row = "SELECT position FROM positions WHERE stream = 'wagers' AND partition = $1 FOR UPDATE"
+            position = await connection.fetchval(row, partition)
+            waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%positions%'"
+            deadline = time.monotonic() + 9
+            while not await connection.fetchval(waits):
+                assert time.monotonic() < deadline, "the processor did not come to its snapshot"
+            os.kill(own.processes["wagers"].pid, signal.SIGSTOP)
+        return int(position)
+
+    async def position(connection: Any) -> int:
+        row = "SELECT position FROM positions WHERE stream = 'wagers' AND partition = $1"
+        return int(await connection.fetchval(row, partition))
+
+    try:
+        stood = in_database(own, pause_in_the_transaction)
+        own.start("wagers-b", service="wagers")
+        until("the other worker has moved on", lambda: in_database(own, position) > stood, 40)
+    finally:
+        os.kill(own.processes["wagers"].pid, signal.SIGCONT)
+    until("the woken one finds out", lambda: metric(own, "roundlog_overtaken_total", "wagers") > before, 20)
+    grows_by_play.ends_well()
+    exact(own)
+    own.stop(["wagers-b"])
+    play(own, 3, seed=4)
+    exact(own)
+
+
+# Put back ---------------------------------------------------------------------------------------------
+
+
+async def _as_template(connection: Any, name: str) -> None:
+    template = await connection.fetchval("SELECT current_database()")
+    await connection.execute(f'CREATE DATABASE {name} TEMPLATE "{template}"')
+
+
+def test_a_database_put_back_to_an_earlier_copy_catches_up_from_the_logs(own: House) -> None:
+    names = list(own.processes)
+    own.stop()
+    in_database(own, lambda connection: _as_template(connection, "earlier"))
+    own.start(*names)
+    play(own, 6, seed=5)
+    before = exact(own)
+    own.stop()
+
+    own.dsn = own.dsn.rpartition("/")[0] + "/earlier"
+    own.start(*names)
+    after = exact(own)
+    assert after.records == before.records, "what was said already is not said again in other words"
+    play(own, 3, seed=6)
+    exact(own)
+
+
+COPY = """
+DO $$ DECLARE name text; BEGIN
+    FOR name IN SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' LOOP
+        EXECUTE format('CREATE TABLE earlier.%I AS TABLE public.%I', name, name);
+    END LOOP;
+END $$
+"""
+PUT_BACK = """
+DO $$ DECLARE name text; BEGIN
+    FOR name IN SELECT table_name FROM information_schema.tables WHERE table_schema = 'earlier' LOOP
+        EXECUTE format('TRUNCATE public.%I', name);
+        EXECUTE format('INSERT INTO public.%I SELECT * FROM earlier.%I', name, name);
+    END LOOP;
+END $$
+"""
+
+
+def test_a_database_put_back_under_running_services_is_noticed(own: House) -> None:
+    async def copy(connection: Any) -> None:
+        await connection.execute("CREATE SCHEMA earlier")
+        async with connection.transaction(isolation="repeatable_read"):
+            await connection.execute(COPY)
+
+    async def put_back(connection: Any) -> None:
+        # All at once, whatever the services are writing at that moment.
+        async with connection.transaction():
+            await connection.execute("LOCK TABLE positions, readers IN ACCESS EXCLUSIVE MODE")
+            await connection.execute(PUT_BACK)
+        await connection.execute("DROP SCHEMA earlier CASCADE")
+
+    floor = Play(own, 14, seed=7)
+    grows(own, "rounds", 40)
+    in_database(own, copy)
+    grows(own, "rounds", 80)
+    in_database(own, put_back)
+    floor.ends_well()
+    # A partition learns of it with its next input, and not every account has had one since.
+    for account_id in exact_accounts(own):
+        answer = own.post(
+            f"/accounts/{account_id}/commands", {"command": "OpenAccount", "player_id": "x"}, f"n-{account_id}"
+        )
+        assert answer.status_code == 409, answer.text
+    exact(own)
+
+
+def exact_accounts(house: House) -> list[str]:
+    async def keys(connection: Any) -> list[str]:
+        return [row["key"] for row in await connection.fetch("SELECT key FROM heads WHERE reader = 'accounts'")]
+
+    return cast(list[str], in_database(house, keys))

@@ -1,0 +1,141 @@
+"""A floor at play while a house is hurt, and whether everything is exact once it has come through."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import asyncpg
+
+from services.core import accounts, jackpots, rounds
+from services.flow import STREAMS, stream_of
+from services.runtime.kafka import Kafka
+from services.runtime.local import last_lines, start_process
+from tests.support.audit import Audit, audited
+from tests.support.house import COMMAND_SERVICES, ROOT, House, until
+
+PLAY_SECONDS = 90.0
+QUIET_SECONDS = 45.0
+_VIEWS: dict[str, tuple[str, Any]] = {
+    "rounds": ("tables", rounds), "jackpots": ("progressives", jackpots), "accounts": ("accounts", accounts),
+}  # fmt: skip
+"""By stream: where its keys are read over HTTP, and the module with their fold and view."""
+
+
+class Play:
+    """The simulated floor, playing so many rounds as fast as it goes."""
+
+    def __init__(self, house: House, number: int, seed: int) -> None:
+        urls = [word for name in COMMAND_SERVICES for word in (f"--{name}-url", house.url(name))]
+        words = ["--rounds", str(number), "--pace", "0", "--tables", "3", "--seed", str(seed)]
+        self.log = house.folder / f"floor-{seed}.log"
+        self.process = start_process(
+            [sys.executable, "-m", "services.floor", *words, *urls],
+            self.log,
+            env=house.environment("tables", "floor"),
+            cwd=ROOT,
+        )
+
+    def ends_well(self) -> None:
+        """Waits for the last round: nothing was refused and nothing failed that was not meant to."""
+        try:
+            code = self.process.wait(PLAY_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            code = self.process.wait()
+        assert code == 0, f"the floor ended with {code}:\n{last_lines(self.log, 30)}"
+
+
+def play(house: House, number: int, seed: int) -> None:
+    """So many rounds, undisturbed."""
+    Play(house, number, seed).ends_well()
+
+
+def ends(house: House, *topics: str) -> dict[tuple[str, int], int]:
+    """Where the partitions of topics end."""
+
+    async def ask() -> dict[tuple[str, int], int]:
+        kafka = Kafka(house.kafka.bootstrap)
+        return {place: end for place, (_, end) in (await kafka.ends(topics)).items()}
+
+    return asyncio.run(ask())
+
+
+def grows(house: House, topic: str, more: int) -> None:
+    """Waits until a topic has so many more records."""
+    before = sum(ends(house, topic).values())
+    until(f"{topic} has {more} more records", lambda: sum(ends(house, topic).values()) >= before + more, PLAY_SECONDS)
+
+
+def in_database(house: House, act: Callable[[Any], Awaitable[Any]]) -> Any:
+    """What `act` gives with a connection to the house's database."""
+
+    async def run() -> Any:
+        connection = await asyncpg.connect(house.dsn)
+        try:
+            return await act(connection)
+        finally:
+            await connection.close()
+
+    return asyncio.run(run())
+
+
+def roundlog(house: House, *words: str) -> subprocess.CompletedProcess[str]:
+    """The command line, told where this house is."""
+    command = [sys.executable, "-m", "services.backoffice.command_line", *words]
+    environment = house.environment("tables", "backoffice")
+    return subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=120)
+
+
+def _nothing_is_under_way(house: House) -> bool:
+    """Every processor has answered all of its input, and every projection has read all of its logs."""
+
+    async def stood(connection: Any) -> tuple[list[Any], list[Any]]:
+        return (
+            await connection.fetch("SELECT stream, partition, position FROM positions"),
+            await connection.fetch("SELECT topic, partition, min(position) AS position FROM readers GROUP BY 1, 2"),
+        )
+
+    # The positions first: what they have answered by then is at its end if the topics still end there.
+    processors, readers = in_database(house, stood)
+    ended = ends(house, *{topic for stream in STREAMS for topic in (stream.input, stream.name)})
+    answered = {(stream_of(row["stream"]).input, row["partition"]): row["position"] for row in processors}
+    read = {(row["topic"], row["partition"]): row["position"] for row in readers}
+    inputs = {place: end for place, end in ended.items() if place[0] in {stream.input for stream in STREAMS}}
+    own = {place: end for place, end in ended.items() if place[0] in {stream.name for stream in STREAMS}}
+    return all(answered.get(place, 0) == end for place, end in inputs.items()) and all(
+        read.get(place, 0) == end for place, end in own.items()
+    )
+
+
+def exact(house: House) -> Audit:
+    """Everything has come through and is exact: logs, database, and what is read over HTTP."""
+    until("all that was asked has come through", lambda: _nothing_is_under_way(house), QUIET_SECONDS)
+    audit = audited(house.kafka.bootstrap)
+    _every_round_is_over(house, audit)
+    for stream, (path, module) in _VIEWS.items():
+        for key in audit.records[stream]:
+            state = module.INITIAL
+            for event in audit.events(stream, key):
+                state = module.evolve(state, event)
+            wanted = json.loads(json.dumps(module.view(key, state)))
+            assert house.get(f"/{path}/{key}") == wanted, f"{stream}/{key}"
+    checked = roundlog(house, "rebuild", "--check")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    return audit
+
+
+def _every_round_is_over(house: House, audit: Audit) -> None:
+    opened = 0
+    for key in audit.records["rounds"]:
+        events = audit.events("rounds", key)
+        begun = [event.round_id for event in events if isinstance(event, rounds.RoundOpened)]
+        over = sum(isinstance(event, rounds.RoundClosed | rounds.RoundVoided) for event in events)
+        assert len(begun) == over, f"{key}: {len(begun)} rounds were opened and {over} are over"
+        for round_id in begun:
+            shown = house.get(f"/rounds/{round_id}")
+            assert shown is not None and shown["state"] in ("closed", "void"), f"{round_id}: {shown}"
+        opened += len(begun)
+    assert opened, "nothing was played"
