@@ -63,6 +63,13 @@ PINS := --universal --python-version 3.11 --generate-hashes --no-annotate --no-h
 reset: ## Forget the data of `make run`.
 	rm --recursive --force .local/data
 
+.PHONY: compose-env
+compose-env: .env ## Make .env for docker compose, with a new database password.
+
+.env:
+	@(umask 077; echo "POSTGRES_PASSWORD=$$($(PYTHON) -c 'import secrets; print(secrets.token_urlsafe(24))')" > $@)
+	@echo ".env has a new password for the database."
+
 %_pb2.py %_pb2.pyi: %.proto | .venv/installed
 	$(BIN)/python -m grpc_tools.protoc --proto_path=proto --python_out=proto --pyi_out=proto $<
 

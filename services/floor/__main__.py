@@ -158,7 +158,7 @@ async def run(settings: Settings) -> int:
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    print(f"floor: {settings}", flush=True)
+    print(f"floor: {settings.shown()}", flush=True)
     client = httpx.AsyncClient(timeout=ANSWER_TIMEOUT_S)
     async with Services(client, settings, f"{settings.seed}-{secrets.token_hex(4)}") as services:
         floor = Floor(settings, services, stop)

@@ -34,6 +34,12 @@ class Settings:
     stop_s: float = 5.0
     progress_s: float = 10.0
 
+    def shown(self) -> str:
+        """What is played, in words."""
+        pace = f"{self.pace:g} rounds a minute at each" if self.pace else "as fast as it goes"
+        until = f"{self.rounds} rounds in all" if self.rounds else "until it is stopped"
+        return f"{self.tables} tables, {pace}, {until}; seed {self.seed}"
+
 
 def read(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) -> Settings:
     """The settings from the command line, then the environment, then the defaults."""

@@ -10,7 +10,9 @@ import yaml
 
 from services.core.chain import processor_id
 from services.flow import BY_NAME, DEAD_LETTERS, PORTS, STREAMS, Stream, command_topics, logs
+from services.runtime.settings import settings_from
 from services.wire.records import CONTRACTS
+from tests.support.parts import KAFKA_IMAGE, POSTGRES_IMAGE
 from tests.support.playing import play, written
 from tests.support.worlds import PROCESSORS, MemoryWorld
 
@@ -82,14 +84,49 @@ def test_topics_are_distinct_and_named_after_their_stream() -> None:
         assert all(BY_NAME[target].commands is not None for target in stream.sends)
 
 
-def test_the_compose_file_has_every_service_on_its_port() -> None:
-    compose = ROOT / "docker-compose.yml"
-    if not compose.exists():
-        pytest.skip("there is no docker-compose.yml")
-    services = yaml.safe_load(compose.read_text())["services"]
-    for name, port in PORTS.items():
-        published = [str(each).removesuffix("/tcp").split(":")[-1] for each in services[name].get("ports", ())]
-        assert str(port) in published, f"{name} is not published on {port}"
+COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+
+
+def test_the_compose_file_has_the_services_of_the_flow_and_what_they_need() -> None:
+    assert set(COMPOSE) == {*PORTS, "floor", "kafka", "postgres"}
+    assert (COMPOSE["kafka"]["image"], COMPOSE["postgres"]["image"]) == (KAFKA_IMAGE, POSTGRES_IMAGE)
+
+
+@pytest.mark.parametrize("name", PORTS)
+def test_the_compose_file_runs_a_service_on_its_port_and_on_loopback_only(name: str) -> None:
+    service, port = COMPOSE[name], PORTS[name]
+    assert service["command"] == ["python", "-m", f"services.{name}"]
+    assert service["environment"]["ROUNDLOG_PORT"] == port
+    assert service["ports"] == [f"127.0.0.1:{port}:{port}"]
+    assert "/readyz" in service["healthcheck"]["test"][-1]
+    # What a service can not start without, and nothing that it does not know.
+    given = {key: str(value) for key, value in service["environment"].items()}
+    settings = settings_from({**given, "ROUNDLOG_RULES": "rules"}, name, 1)
+    assert (settings.port, settings.kafka) == (port, "kafka:9092")
+
+
+def test_the_compose_file_says_how_the_floor_finds_the_services() -> None:
+    told = COMPOSE["floor"]["environment"]
+    found = {name: told[f"ROUNDLOG_FLOOR_{name.upper()}_URL"] for name in PORTS if name != "backoffice"}
+    assert found == {name: f"http://{name}:{PORTS[name]}" for name in found}
+
+
+def test_the_compose_file_holds_no_secret_and_publishes_nothing_to_the_world() -> None:
+    for name, service in COMPOSE.items():
+        assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ())), name
+        for key, value in service["environment"].items():
+            assert "PASSWORD" not in key or str(value).startswith("${POSTGRES_PASSWORD:?"), f"{name}: {key}"
+    assert "USER roundlog" in (ROOT / "deploy" / "Dockerfile").read_text()
+
+
+def test_the_brokers_of_compose_and_of_make_run_are_set_alike() -> None:
+    lines = (ROOT / "deploy" / "kafka" / "server.properties").read_text().splitlines()
+    written = dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+    told = {key: str(value) for key, value in COMPOSE["kafka"]["environment"].items()}
+    for key, value in written.items():
+        if "{" in value or key == "controller.quorum.voters":
+            continue  # where it stands is its own
+        assert told[f"KAFKA_{key.replace('.', '_').upper()}"] == value, key
 
 
 # One writer per log --------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""One broker, one database and one house of four services for all connected tests of a session."""
+"""One broker, one database and one house of four services for all tests of a session that need them."""
 
 import itertools
 import shutil
@@ -12,13 +12,16 @@ from tests.support import parts
 from tests.support.house import COMMAND_SERVICES, House
 from tests.support.worlds import RULES
 
+CONNECTED = {"connected", "journey"}
+
 _numbers = itertools.count(1)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Every test of this room is `connected`; nobody has to remember to say so."""
+    """Every test of these rooms is `connected`; nobody has to remember to say so."""
+    rooms = {Path(__file__).parent / name for name in CONNECTED}
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if rooms & set(item.path.parents):
             item.add_marker(pytest.mark.connected)
 
 
