@@ -85,8 +85,10 @@ class Service:
     async def send(self, id: str, actor: str, key: str, command: str, **fields: Any) -> Answer:
         """Sends a command under a key that `key` gave."""
         response = await self._answered(
-            "POST", f"/{self._path}/{id}/commands",
-            json={"command": command, **fields}, headers={"Idempotency-Key": key, "X-Actor": actor},
+            "POST",
+            f"/{self._path}/{id}/commands",
+            json={"command": command, **fields},
+            headers={"Idempotency-Key": key, "X-Actor": actor},
         )
         self._tally["commands"] += 1
         if response.status_code == httpx.codes.OK:

@@ -81,8 +81,14 @@ class Dealer:
     """One table, from opening it to the last round."""
 
     def __init__(
-        self, services: Services, floorperson: Floorperson, settings: Settings, number: int,
-        rules: RulesId, progressive_id: ProgressiveId, stop: asyncio.Event,
+        self,
+        services: Services,
+        floorperson: Floorperson,
+        settings: Settings,
+        number: int,
+        rules: RulesId,
+        progressive_id: ProgressiveId,
+        stop: asyncio.Event,
     ) -> None:
         self._services, self._floorperson, self._settings, self._stop = services, floorperson, settings, stop
         self._rules, self._progressive_id = rules, progressive_id
@@ -176,10 +182,15 @@ class Dealer:
         backoff = Backoff(self._settings.patience_s, first_s=0.02)
         while True:
             table = await self._services.tables.get(self.table_id)
-            states = {
-                (at["seat"], wager["wager"]): wager["state"]
-                for at in table["round"]["seats"] for wager in at["wagers"]
-            } if table["sequence"] >= self._sequence else {}
+            states = (
+                {
+                    (at["seat"], wager["wager"]): wager["state"]
+                    for at in table["round"]["seats"]
+                    for wager in at["wagers"]
+                }
+                if table["sequence"] >= self._sequence
+                else {}
+            )
             if (states and "requested" not in states.values()) or not await backoff.wait():
                 break
         for (seat, wager), state in states.items():
@@ -335,7 +346,8 @@ class Dealer:
     async def _settle_again(self, cards: Deal) -> None:
         magic_card, position = self._draws(self._number)
         steps: list[tuple[str, dict[str, Any]]] = [
-            ("DrawMagicCard", {"card": magic_card}), ("DrawLuckyPosition", {"position": position}),
+            ("DrawMagicCard", {"card": magic_card}),
+            ("DrawLuckyPosition", {"position": position}),
         ]
         if cards.six:
             steps.append(("RevealSixCardBonus", {"cards": cards.six}))

@@ -40,8 +40,13 @@ class Floorperson:
                 return dict(there)
             try:
                 await tables.command(
-                    table_id, FLOORPERSON, "OpenTable",
-                    game=GAME, seats=SEATS, rules=rules, progressive_id=progressive_id,
+                    table_id,
+                    FLOORPERSON,
+                    "OpenTable",
+                    game=GAME,
+                    seats=SEATS,
+                    rules=rules,
+                    progressive_id=progressive_id,
                 )
             except Refusal:
                 # A progressive that was just opened is not known to the tables at once.
@@ -104,8 +109,11 @@ class Floorperson:
             state = "validated"
         if state == "validated" and source == "hand_pay":
             await progressives.command(
-                progressive_id, FLOORPERSON, "DocumentPayout",
-                claim_id=claim_id, document=f"hand pay form for {claim_id}",
+                progressive_id,
+                FLOORPERSON,
+                "DocumentPayout",
+                claim_id=claim_id,
+                document=f"hand pay form for {claim_id}",
             )
         if source != "game_account":
             await progressives.command(progressive_id, FLOORPERSON, "PayPayout", claim_id=claim_id)

@@ -55,21 +55,56 @@ def test_a_six_card_bonus_wager_moves_the_community_cards_by_four() -> None:
 # Decisions ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("cards", "multiples", "multiple"), [
-    # 3rd Street
-    ("2c 2d", "", 3), ("As Ad", "", 3), ("Jc 2d", "", 1), ("9c 7d", "", 1), ("6h 5h", "", 1), ("6h 5d", "", 0),
-    ("Tc 5d", "", 0), ("2c 3c", "", 0),
-    # 4th Street
-    ("6c 6d 2h", "1", 3), ("3c 3d 3h", "3", 3), ("Th Jh Ah", "1", 3), ("5h 6h 7h", "1", 3), ("4h 5h 6h", "1", 1),
-    ("8h 9h Jh", "1", 3), ("6h 7h 9h", "1", 1), ("8h Jh Qh", "1", 3), ("7h 9h Jh", "1", 1), ("Ah 2h 3h", "1", 1),
-    ("5c 5d 9h", "3", 1), ("Jc 9d 2h", "1", 1), ("Jc 4d 2h", "1", 0), ("4c 5d 6h", "1", 1), ("3c 4d 5h", "1", 0),
-    ("5c 7d 8h", "1", 1), ("5c 6d 8h", "1", 1), ("4c 6d 7h", "1", 1), ("4c 5d 7h", "1", 0), ("6c 9d 3h", "1", 0),
-    # 5th Street
-    ("Tc Td 2h 3s", "1 1", 3), ("2c 2d 3h 3s", "1 1", 3), ("2h 5h 8h Jh", "1 1", 3), ("5c 6d 7h 8s", "1 1", 3),
-    ("4c 5d 6h 7s", "1 1", 1), ("Jc Qd Kh As", "1 1", 1), ("Ac 2d 3h 4s", "1 1", 1), ("5c 6d 8h 9s", "1 1", 1),
-    ("4c 4d Jh 9s", "1 1", 1), ("Jc Kd 2h 3s", "1 1", 1), ("Jc 8d 7h 2s", "1 1", 1), ("Jc 8d 2h 3s", "1 1", 0),
-    ("6c 8d Th 2s", "1 1", 0), ("6c 8d Th 2s", "1 3", 1),
-])
+@pytest.mark.parametrize(
+    ("cards", "multiples", "multiple"),
+    [
+        # 3rd Street
+        ("2c 2d", "", 3),
+        ("As Ad", "", 3),
+        ("Jc 2d", "", 1),
+        ("9c 7d", "", 1),
+        ("6h 5h", "", 1),
+        ("6h 5d", "", 0),
+        ("Tc 5d", "", 0),
+        ("2c 3c", "", 0),
+        # 4th Street
+        ("6c 6d 2h", "1", 3),
+        ("3c 3d 3h", "3", 3),
+        ("Th Jh Ah", "1", 3),
+        ("5h 6h 7h", "1", 3),
+        ("4h 5h 6h", "1", 1),
+        ("8h 9h Jh", "1", 3),
+        ("6h 7h 9h", "1", 1),
+        ("8h Jh Qh", "1", 3),
+        ("7h 9h Jh", "1", 1),
+        ("Ah 2h 3h", "1", 1),
+        ("5c 5d 9h", "3", 1),
+        ("Jc 9d 2h", "1", 1),
+        ("Jc 4d 2h", "1", 0),
+        ("4c 5d 6h", "1", 1),
+        ("3c 4d 5h", "1", 0),
+        ("5c 7d 8h", "1", 1),
+        ("5c 6d 8h", "1", 1),
+        ("4c 6d 7h", "1", 1),
+        ("4c 5d 7h", "1", 0),
+        ("6c 9d 3h", "1", 0),
+        # 5th Street
+        ("Tc Td 2h 3s", "1 1", 3),
+        ("2c 2d 3h 3s", "1 1", 3),
+        ("2h 5h 8h Jh", "1 1", 3),
+        ("5c 6d 7h 8s", "1 1", 3),
+        ("4c 5d 6h 7s", "1 1", 1),
+        ("Jc Qd Kh As", "1 1", 1),
+        ("Ac 2d 3h 4s", "1 1", 1),
+        ("5c 6d 8h 9s", "1 1", 1),
+        ("4c 4d Jh 9s", "1 1", 1),
+        ("Jc Kd 2h 3s", "1 1", 1),
+        ("Jc 8d 7h 2s", "1 1", 1),
+        ("Jc 8d 2h 3s", "1 1", 0),
+        ("6c 8d Th 2s", "1 1", 0),
+        ("6c 8d Th 2s", "1 3", 1),
+    ],
+)
 def test_players_decide_by_the_published_strategy(cards: str, multiples: str, multiple: int) -> None:
     own, community = cards.split()[:2], cards.split()[2:]
     assert decide(own, community, [int(each) for each in multiples.split()]) == multiple
@@ -210,14 +245,20 @@ class House:
         source = "hand_pay" if awaited.documents else "table_inventory"
         odds = "100% of meter" if awaited.documents else "9 for 1"
         self.claims[awaited.claim_id] = {
-            "claim_id": awaited.claim_id, "round_id": awaited.round_id, "table_id": table_id, "state": "hit",
-            "source": source, "odds": odds, "amount_cents": 900,
+            "claim_id": awaited.claim_id,
+            "round_id": awaited.round_id,
+            "table_id": table_id,
+            "state": "hit",
+            "source": source,
+            "odds": odds,
+            "amount_cents": 900,
         }
 
     def _hold(self, table_id: str, request: rounds.WagerRequested) -> None:
         account = self.accounts[request.account_id]
         sequence = next(
-            wager.request_sequence for wager in self.tables[table_id].round.seated(request.seat).wagers
+            wager.request_sequence
+            for wager in self.tables[table_id].round.seated(request.seat).wagers
             if wager.wager == request.wager and wager.standing.value == "requested"
         )
         assert sequence is not None
@@ -271,7 +312,14 @@ def _plain(event: rounds.Event) -> dict[str, Any]:
 
 
 BUSY = Settings(
-    tables=3, rounds=300, pace=0.0, seed=5, miscount_rate=0.03, void_rate=0.05, talk_rate=0.1, withdraw_rate=0.2,
+    tables=3,
+    rounds=300,
+    pace=0.0,
+    seed=5,
+    miscount_rate=0.03,
+    void_rate=0.05,
+    talk_rate=0.1,
+    withdraw_rate=0.2,
     leave_rate=0.05,
 )
 

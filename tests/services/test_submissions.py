@@ -50,28 +50,31 @@ def test_the_submissions_of_the_demonstration_house_are_read() -> None:
     assert {"demo-mississippi-stud", "demo-mississippi-stud-c"} <= {read.id for read in held}
 
 
-@pytest.mark.parametrize(("old", "new", "line"), [
-    ("seats: 6", "seats: 6.0", 4),
-    ("seats: 6", "seats: 06", 4),
-    ("seats: 6", "seats: 0:6", 4),
-    ("seats: 6", "seats: true", 4),
-    ("minimum_cents: 500,", "minimum_cents: 500.0,", 5),
-    ("minimum_cents: 500,", "minimum_cents: 0500,", 5),
-    ("2026-01-01", "2026-02-31", 3),
-    ("2026-01-01", "2026-01-01T00:00:00Z", 3),
-    ("counting_shuffler: true", "counting_shuffler: yes", 6),
-    ("two_pair", "two_pairs", 11),
-    ("1 to 1}", "1 to 1, note: x}", 12),
-    ("1 to 1}", "1 to 1", 13),
-    ("  source: HOBBY\n", "", 8),
-    ("seats: 6\n", "seats: 6\nseats: 6\n", 5),
-    ("{hand: two_pair,", "{hand: two_pair, hand: two_pair,", 11),
-    ("id: house-cajun", "id: !!python/name:os.system x", 1),
-    ("seats: 6", "seats: &six 6\nmore: *six", 5),
-    ("seats: 6", "seats: 6\n? [a, b]\n: x", 5),
-    ("seats: 6", "seats: 6\n---", 5),
-    ("game: cajun_stud", "game: cajun\x07stud", 2),
-])
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("seats: 6", "seats: 6.0", 4),
+        ("seats: 6", "seats: 06", 4),
+        ("seats: 6", "seats: 0:6", 4),
+        ("seats: 6", "seats: true", 4),
+        ("minimum_cents: 500,", "minimum_cents: 500.0,", 5),
+        ("minimum_cents: 500,", "minimum_cents: 0500,", 5),
+        ("2026-01-01", "2026-02-31", 3),
+        ("2026-01-01", "2026-01-01T00:00:00Z", 3),
+        ("counting_shuffler: true", "counting_shuffler: yes", 6),
+        ("two_pair", "two_pairs", 11),
+        ("1 to 1}", "1 to 1, note: x}", 12),
+        ("1 to 1}", "1 to 1", 13),
+        ("  source: HOBBY\n", "", 8),
+        ("seats: 6\n", "seats: 6\nseats: 6\n", 5),
+        ("{hand: two_pair,", "{hand: two_pair, hand: two_pair,", 11),
+        ("id: house-cajun", "id: !!python/name:os.system x", 1),
+        ("seats: 6", "seats: &six 6\nmore: *six", 5),
+        ("seats: 6", "seats: 6\n? [a, b]\n: x", 5),
+        ("seats: 6", "seats: 6\n---", 5),
+        ("game: cajun_stud", "game: cajun\x07stud", 2),
+    ],
+)
 def test_a_slip_is_reported_with_its_line(tmp_path: Path, old: str, new: str, line: int) -> None:
     write(tmp_path, CAJUN.replace(old, new))
     assert places(tmp_path) == [f"a.yaml:{line}"]
