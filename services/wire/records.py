@@ -25,7 +25,8 @@ class Unreadable(Exception):
     """Bytes that no schema of ours reads: not protobuf, or without a known event or command, or a field out of range."""
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen, as everything else is: each reader makes one for each record, and freezing would double the price.
+@dataclass(slots=True, unsafe_hash=True)
 class Cause:
     """The input record behind a record."""
 
@@ -34,7 +35,7 @@ class Cause:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Record:
     """One record of a log: the envelope and the event. `index` and `count` are those within its command."""
 
@@ -109,36 +110,47 @@ class _MessageCodec:
     def __init__(self, core: type, pb2: Any) -> None:
         self.core = core
         self.message: type[Message] = getattr(pb2, core.__name__)
+        self.plain: list[tuple[str, Convert]] = []
+        self.optional: list[tuple[str, Convert]] = []
+        self.repeated: list[tuple[str, Convert]] = []
         hints = typing.get_type_hints(core)
-        self.plain: list[tuple[str, Convert, Convert]] = []
-        self.optional: list[tuple[str, Convert, Convert]] = []
-        self.repeated: list[tuple[str, Convert, Convert]] = []
+        decoders: dict[str, Convert] = {}
+        parts: list[str] = []
         for field in fields(core):
-            is_optional, hint = _optional(hints[field.name])
-            if typing.get_origin(hint) is tuple:
-                self.repeated.append((field.name, *_converters(typing.get_args(hint)[0], pb2)))
-            elif is_optional:
-                self.optional.append((field.name, *_converters(hint, pb2)))
-            else:
-                self.plain.append((field.name, *_converters(hint, pb2)))
+            name = field.name
+            is_optional, hint = _optional(hints[name])
+            is_repeated = typing.get_origin(hint) is tuple
+            encode, decode = _converters(typing.get_args(hint)[0] if is_repeated else hint, pb2)
+            (self.repeated if is_repeated else self.optional if is_optional else self.plain).append((name, encode))
+            decoders[f"decode_{name}"] = decode
+            parts.append(_decoding(name, is_optional, is_repeated, decode is _same))
+        self.decode = _written(core, parts, decoders)
 
     def encode(self, value: Any) -> Message:
-        named = {name: encode(getattr(value, name)) for name, encode, _ in self.plain}
-        for name, encode, _ in self.optional:
+        named = {name: encode(getattr(value, name)) for name, encode in self.plain}
+        for name, encode in self.optional:
             part = getattr(value, name)
             if part is not None:
                 named[name] = encode(part)
-        for name, encode, _ in self.repeated:
+        for name, encode in self.repeated:
             named[name] = [encode(part) for part in getattr(value, name)]
         return self.message(**named)
 
-    def decode(self, message: Any) -> Any:
-        named = {name: decode(getattr(message, name)) for name, _, decode in self.plain}
-        for name, _, decode in self.optional:
-            named[name] = decode(getattr(message, name)) if message.HasField(name) else None
-        for name, _, decode in self.repeated:
-            named[name] = tuple([decode(part) for part in getattr(message, name)])
-        return self.core(**named)
+
+def _decoding(name: str, is_optional: bool, is_repeated: bool, is_plain: bool) -> str:
+    """The expression for one field of `message`."""
+    if is_repeated:
+        return f"tuple(message.{name})" if is_plain else f"tuple(map(decode_{name}, message.{name}))"
+    value = f"message.{name}" if is_plain else f"decode_{name}(message.{name})"
+    return f'{value} if message.HasField("{name}") else None' if is_optional else value
+
+
+def _written(core: type, parts: list[str], decoders: dict[str, Convert]) -> Convert:
+    """The function that makes the dataclass of a message. As `dataclasses` does for `__init__`, it is written out and
+    compiled: a loop over the fields would cost every reader of a log three times as much."""
+    names: dict[str, Any] = {"core": core, **decoders}
+    exec(f"def decode(message):\n    return core({', '.join(parts)})", names)
+    return typing.cast(Convert, names["decode"])
 
 
 def _converters(hint: Any, pb2: Any) -> tuple[Convert, Convert]:
@@ -157,7 +169,7 @@ class _OneOf:
     def __init__(self, union: Any, pb2: Any) -> None:
         members = typing.get_args(union)
         self.by_type = {member: (snake_case(member.__name__), _MessageCodec(member, pb2)) for member in members}
-        self.by_field = dict(self.by_type.values())
+        self._decode = {name: codec.decode for name, codec in self.by_type.values()}
 
     def encode(self, value: Any) -> tuple[str, Message]:
         name, codec = self.by_type[type(value)]
@@ -165,9 +177,10 @@ class _OneOf:
 
     def decode(self, message: Any, oneof: str) -> Any:
         name = message.WhichOneof(oneof)
-        if name not in self.by_field:
+        decode = self._decode.get(name)
+        if decode is None:
             raise Unreadable(f"no {oneof} that this version knows")
-        return self.by_field[name].decode(getattr(message, name))
+        return decode(getattr(message, name))
 
 
 class Contract:

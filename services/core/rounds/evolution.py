@@ -53,6 +53,9 @@ def evolve(state: State, event: Event) -> State:
     """The table after an event. Every event is one record, so each moves the sequence by one."""
     sequence = state.sequence + 1
     match event:
+        case WagerPlaced() | BetPlaced() if state.round is not None:
+            # First, and by the shortest way: most records of a log are wagers, and a replay goes through all of them.
+            return replace(state, sequence=sequence, round=_advanced(_with_wager(state.round, event, sequence)))
         case Refused():
             return replace(state, sequence=sequence)
         case TableOpened(game, seats, rules, progressive_id):
@@ -171,14 +174,14 @@ WagerEvent = WagerRequested | WagerPlaced | WagerConfirmed | WagerDeclined | Wag
 
 def _with_wager(round_: Round, event: WagerEvent, sequence: int) -> Round:
     match event:
-        case WagerRequested():
-            wager = Wager(event.wager, event.hand, event.amount_cents, Standing.REQUESTED, sequence, event.account_id)
-            return _add(round_, event.seat, wager, event.player_id)
         case WagerPlaced():
             wager = Wager(event.wager, event.hand, event.amount_cents, Standing.PLACED)
             return _add(round_, event.seat, wager, event.player_id)
         case BetPlaced():
             return _add(round_, event.seat, Wager(event.wager, On.PLAYER, event.amount_cents, Standing.PLACED))
+        case WagerRequested():
+            wager = Wager(event.wager, event.hand, event.amount_cents, Standing.REQUESTED, sequence, event.account_id)
+            return _add(round_, event.seat, wager, event.player_id)
         case WagerConfirmed():
             return _standing(round_, event.seat, event.wager, event.hand, Standing.PLACED)
         case WagerDeclined():
