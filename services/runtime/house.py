@@ -61,9 +61,10 @@ class House:
     services: list[Service] = field(default_factory=list)
     floor: subprocess.Popen[bytes] | None = None
 
-    def open(self, leaving: threading.Event) -> None:
+    def open(self, leaving: threading.Event, *, services: bool = True) -> None:
         """Start everything but the floor. Raises LocalError with a sentence for the person at the screen."""
-        for name, port in PORTS.items():
+        names = list(PORTS) if services else []
+        for name, port in ((name, PORTS[name]) for name in names):
             if not port_is_free(port):
                 raise LocalError(f"Port {port} on 127.0.0.1, which {name} needs, is in use: end what holds it first.")
         kafka = LocalKafka(self.data / "kafka", None)
@@ -76,7 +77,7 @@ class House:
                 return
         self.environment = environment_for(kafka, postgres)
         step("topics and tables", self._provision)
-        for name in PORTS:
+        for name in names:
             self.services.append(Service(name, self._launch(name), time.monotonic()))
         for service in self.services:
             if leaving.is_set():
@@ -189,7 +190,10 @@ def step(what: str, act: Callable[[], None]) -> None:
     say(f"{time.monotonic() - start:.1f} s")
 
 
-def print_addresses() -> None:
+def print_addresses(*, services: bool) -> None:
+    if not services:
+        say("\nKafka and PostgreSQL are there, and no service. Ctrl-C stops them.\n")
+        return
     say("\nThe house is open.")
     say(f"  back office  http://127.0.0.1:{PORTS['backoffice']}/")
     for display in DISPLAYS:
@@ -205,6 +209,7 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, help="stop after so many rounds, with the floor's exit code")
     parser.add_argument("--pace", type=float, help="rounds a minute at each table, 0 for as fast as it goes")
     parser.add_argument("--no-floor", action="store_true", help="no simulated casino: play by hand")
+    parser.add_argument("--no-services", action="store_true", help="Kafka and PostgreSQL alone: for `roundlog rebuild`")
     parser.add_argument("--data", type=Path, default=LOCAL / "data", help=argparse.SUPPRESS)
     parser.add_argument("--logs", type=Path, default=LOCAL / "log", help=argparse.SUPPRESS)
     return parser.parse_args(words)
@@ -218,7 +223,7 @@ def floor_words(options: argparse.Namespace) -> list[str]:
 def stay_open(house: House, options: argparse.Namespace, leaving: threading.Event) -> int:
     """Look after the house until somebody leaves, or the floor has played its rounds."""
     words = floor_words(options)
-    if not options.no_floor:
+    if not (options.no_floor or options.no_services):
         house.start_floor(words)
     while not leaving.wait(LOOK_EVERY_SECONDS):
         house.look_after()
@@ -247,9 +252,9 @@ def main() -> int:
     code = 0
     try:
         say(f"Opening the house (logs in {shown(options.logs)}):")
-        house.open(leaving)
+        house.open(leaving, services=not options.no_services)
         if not leaving.is_set():
-            print_addresses()
+            print_addresses(services=not options.no_services)
             code = stay_open(house, options, leaving)
     except LocalError as error:
         say(f"\n{error}")
