@@ -121,6 +121,7 @@ class Feeds:
                 yield framed
         finally:
             self.open_count -= 1
+            self.dropped_total += reader.dropped
             readers = self._readers[key]
             readers.discard(reader)
             if not readers:
@@ -130,7 +131,6 @@ class Feeds:
         beat_at = 0.0
         while not self._closing.is_set():
             if reader.dropped:
-                self.dropped_total += 1
                 yield frame("dropped", b'{"reason":"Deltas were left out. Connect again."}')
                 return
             ready: list[bytes] = []

@@ -34,7 +34,11 @@ class _Collector:
             yield _counter("roundlog_commands_appended", "Commands of people appended.", parts.desk.appended_total)
         if parts.feeds is not None:
             yield _gauge("roundlog_feeds_open", "Open event feeds.", parts.feeds.open_count)
-            yield _counter("roundlog_feeds_dropped", "Readers of a feed that were too slow.", parts.feeds.dropped_total)
+            yield _counter(
+                "roundlog_feeds_dropped",
+                "Readers of a feed that were sent away: too slow, or deltas were left out.",
+                parts.feeds.dropped_total,
+            )
         if parts.processing is not None:
             working = parts.processing
             yield _counter("roundlog_inputs", "Inputs that the processor took.", working.inputs_total)

@@ -65,7 +65,7 @@ def _is_quiet(stepper: Stepper, memory: PartitionMemory, stored: Stored, passed:
     processor = stepper.processor
     try:
         if processor.observe is None:
-            asked = CONTRACTS[stepper.stream.name].decode_command(stored.value)
+            asked = stepper.read_command(stored.key, stored.value)
             if known.seen.has(asked.command_id):
                 return True
             actor, asked_for = asked.actor, asked.command

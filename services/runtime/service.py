@@ -6,6 +6,7 @@ import hashlib
 import logging
 import re
 import signal
+import socket
 import sys
 import time
 import uuid
@@ -39,6 +40,8 @@ IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9._:=+-]{1,128}")
 ACTOR = re.compile(r"[^\x00-\x1f\x7f]{1,100}")
 SEQUENCE = re.compile(r"[0-9]{1,18}")
 START_AGAIN_SECONDS = 1.0
+STUCK_MS = 10_000
+"""How long a client may take nothing of what it is sent. Its connection is ended then: a feed would wait for ever."""
 
 log = logging.getLogger(__name__)
 
@@ -371,7 +374,11 @@ def run(definition: Definition) -> None:
         app, host=settings.host, port=settings.port, log_config=None, access_log=False, timeout_graceful_shutdown=3,
         backlog=4096,
     )  # fmt: skip
-    _Server(config).run()
+    listening = config.bind_socket()
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        # Each connection inherits it.
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STUCK_MS)
+    _Server(config).run(sockets=[listening])
     log.info("stopped")
 
 

@@ -4,6 +4,7 @@ The memory of a partition is a fold of the prefix of one input log. The same inp
 so a step that is repeated after a crash writes duplicates that every reader can tell.
 """
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from services.core.chain import Head, ProcessorId, processor_id
 from services.core.refusal import Refused
 from services.core.rules import RuleBook
 from services.flow import Stream, stream_of
+from services.runtime.forms import KEY_PATTERN
 from services.wire.records import CONTRACTS, Asked, Cause, Record, Unreadable
 
 HASHES_REMEMBERED = 256
@@ -232,6 +234,12 @@ class Stepper:
             memory.position = max(memory.position, memory.decided_until)
         return resend
 
+    def read_command(self, key: str, value: bytes) -> Asked:
+        """A command from its topic, where anybody may write. Raises Unreadable, also for a key that is no id."""
+        if not re.fullmatch(KEY_PATTERN, key):
+            raise Unreadable(f"the key {key!r} is no id")
+        return self._contract.decode_command(value)
+
     def step(self, memory: PartitionMemory, inputs: Sequence[Input]) -> Outcome:
         """Folds and answers inputs, up to the first that contradicts or cannot be decided."""
         outcome = Outcome()
@@ -247,7 +255,7 @@ class Stepper:
 
     def _answer_command(self, memory: PartitionMemory, item: Input, outcome: Outcome) -> None:
         try:
-            asked = self._contract.decode_command(item.value)
+            asked = self.read_command(item.key, item.value)
         except Unreadable:
             outcome.dead.append(item)
             return
