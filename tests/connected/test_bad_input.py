@@ -375,7 +375,7 @@ def test_a_reader_that_does_not_read_is_dropped(client: Client, house: House, un
         silent.sendall(f"GET {client.table}/events HTTP/1.1\r\nHost: house\r\n\r\n".encode())
         until("it is known", lambda: metric(house, "roundlog_feeds_open", "tables") == before + 1, 5)
         encode = CONTRACTS["rounds"].encode_command
-        asked = [Asked(f"{unique}-{number}", "dealer", b"", rounds.OpenRound()) for number in range(200)]
+        asked = [Asked(f"{unique}-silent-{number}", "dealer", b"", rounds.OpenRound()) for number in range(200)]
         appended(house, "round-commands", table_id, [[(table_id, encode(each))] for each in asked])
         client.sees(client.table, sequence=202)
         until("it is dropped", lambda: metric(house, "roundlog_feeds_open", "tables") == before, 30)
