@@ -1,5 +1,6 @@
 """The service that controls progressives: `python -m services.progressive`."""
 
+from services.core.sheets import JackpotSheet
 from services.flow import PORTS, stream_of
 from services.progressive.api import FORMS, feed, routes
 from services.progressive.processor import PROCESSOR
@@ -17,6 +18,7 @@ DEFINITION = Definition(
     forms=FORMS,
     path="progressives",
     feed=feed,
+    shapes=(JackpotSheet,),
 )
 
 if __name__ == "__main__":

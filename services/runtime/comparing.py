@@ -8,7 +8,7 @@ from typing import Any
 import asyncpg
 
 from services.core.rules import RuleBook
-from services.runtime.asking import KEPT_MS
+from services.runtime.desk import KEPT_MS
 from services.runtime.kafka import Kafka
 from services.runtime.provision import provision_tables
 from services.runtime.reaching import database, in_schema

@@ -7,11 +7,16 @@ import asyncpg
 DATABASE_AWAY = (
     OSError,
     TimeoutError,
-    asyncpg.PostgresError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.InsufficientResourcesError,
+    asyncpg.TransactionRollbackError,
+    asyncpg.PostgresSystemError,
     asyncpg.InterfaceError,
     asyncpg.exceptions.InternalClientError,
 )
-"""Raised by a call while the database is away, stopping or starting. Worth another try; nothing was written."""
+"""Raised by a call while the database is away, stopping, starting, full or busy. Worth another try. A commit whose
+answer was lost may have been carried out. Any other error of the database is a defect of ours."""
 
 IDLE_IN_TRANSACTION_MS = 5_000
 

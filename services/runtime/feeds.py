@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from services.runtime.asking import by_command
+from services.runtime.desk import by_command
 from services.runtime.projecting import Fact
 from services.wire.json import event_json
 

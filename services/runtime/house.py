@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
+from services.flow import PORTS
 from services.runtime.local import (
     LOCAL,
     ROOT,
@@ -30,7 +31,6 @@ from services.runtime.local import (
     wait_until_ready,
 )
 
-PORTS = {"backoffice": 8000, "tables": 8001, "wagers": 8002, "progressive": 8003, "accounts": 8004}
 DISPLAYS = ("progressive-a", "progressive-c")
 
 LOOK_EVERY_SECONDS = 0.2

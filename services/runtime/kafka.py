@@ -91,7 +91,7 @@ class Kafka:
 
     async def close(self) -> None:
         """Ends the producer."""
-        await self._drop_producer()
+        await self._drop(self._producer)
 
     async def append(self, topic: str, partition: int, groups: Sequence[Group]) -> int:
         """Appends groups, each atomically; returns the offset behind the last record. Raises BrokerAway.
@@ -115,6 +115,7 @@ class Kafka:
         return end
 
     async def _append_batch(self, topic: str, partition: int, records: Sequence[tuple[str, bytes]]) -> int:
+        producer: AIOKafkaProducer | None = None
         try:
             async with _asking(f"the broker did not take records for {topic}", 2 * REQUEST_TIMEOUT_MS / 1000):
                 producer = await self._started_producer()
@@ -126,7 +127,7 @@ class Kafka:
                 metadata = await (await producer.send_batch(builder, topic, partition=partition))
         except BrokerAway:
             # An idempotent producer that failed may not be used again: its sequence numbers are in doubt.
-            await self._drop_producer()
+            await self._drop(producer)
             raise
         return int(metadata.offset) + len(records)
 
@@ -150,9 +151,10 @@ class Kafka:
                 self._producer = producer
             return self._producer
 
-    async def _drop_producer(self) -> None:
-        producer, self._producer = self._producer, None
+    async def _drop(self, producer: AIOKafkaProducer | None) -> None:
         if producer is not None:
+            if self._producer is producer:  # not one that another call has started meanwhile
+                self._producer = None
             await _let_go(producer)
 
     @contextlib.asynccontextmanager

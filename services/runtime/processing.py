@@ -70,6 +70,8 @@ class Processing:
         self.instance = instance
         self.memories: dict[int, PartitionMemory] = {}
         self.stopped: dict[int, str] = {}
+        self.failing: str | None = None
+        """Why the last batch was not made durable, when that is not for the lack of the broker or the database."""
         self.records_total = 0
         self.inputs_total = 0
         self.refusals_total = 0
@@ -135,8 +137,7 @@ class Processing:
                 async with asyncio.timeout(STOP_SECONDS), self._busy:
                     await stop_vital(self._loop_task)
             await stop_vital(self._loop_task)
-        if self._committing is not None:
-            self._committing.cancel()
+        await stop_vital(self._committing, *self._readopting)
         with contextlib.suppress(Exception):
             await asyncio.wait_for(self._app.stop(), STOP_SECONDS)
 
@@ -196,6 +197,11 @@ class Processing:
             except Contradiction as error:
                 await self._stand_still(partition, str(error))
                 return None
+            except Exception as error:
+                # A defect of ours: this partition cannot be folded, the others can.
+                log.exception("%s-%s: cannot be taken over", self.stream.name, partition)
+                await self._stand_still(partition, f"cannot be taken over: {error!r}")
+                return None
 
     async def _adopt_once(self, partition: int) -> PartitionMemory:
         memory, sent_until = await self.snapshots.load(partition)
@@ -233,9 +239,11 @@ class Processing:
                 self._arrived.clear()
                 try:
                     await self._process_pending()
-                except Exception:
+                    self.failing = None
+                except Exception as error:
                     # A defect of ours, not of a partition: everything is taken up anew from snapshot and log.
                     log.exception("%s: processing failed; partitions are taken up anew", self.stream.name)
+                    self.failing = repr(error)
                     for partition in list(self.memories):
                         self._give_up(partition)
 
@@ -358,7 +366,15 @@ class Processing:
             if memory is None:
                 return
             self._pending.pop(partition, None)
-            await self._app.consumer.seek_wait({place: memory.position})
+            try:
+                await self._app.consumer.seek_wait({place: memory.position})
+            except (
+                Exception
+            ) as error:  # the group takes the partition away at this moment, or the broker does not answer
+                log.warning("%s-%s: cannot be read on yet: %r", self.stream.name, partition, error)
+                self._give_up(partition)
+                return
+            self.stopped.pop(partition, None)
             self.memories[partition] = memory
 
     async def _stand_still(self, partition: int, reason: str) -> None:

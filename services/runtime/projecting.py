@@ -21,7 +21,7 @@ from services.runtime.kafka import BrokerAway, Kafka, Stored, ends_of, fetch, pi
 from services.runtime.stepping import Chain, Contradiction
 from services.runtime.vital import start_vital, stop_vital
 from services.wire.records import CONTRACTS, Record, Unreadable
-from services.wire.snapshots import decode_state, encode_state
+from services.wire.snapshots import decode_state, encode_state, shape_of
 
 RETRY_SECONDS = 0.25
 IDLE_MS = 200
@@ -66,7 +66,15 @@ class _Key:
 class Projection:
     """Tails logs under a reader's name, applies each batch, and then tells the listeners of it."""
 
-    def __init__(self, reader: str, logs: Sequence[Log], apply: Apply, kafka: Kafka, pool: asyncpg.Pool) -> None:
+    def __init__(
+        self,
+        reader: str,
+        logs: Sequence[Log],
+        apply: Apply,
+        kafka: Kafka,
+        pool: asyncpg.Pool,
+        shapes: Sequence[type] = (),
+    ) -> None:
         self.reader = reader
         self.logs = {each.topic: each for each in logs}
         self.listeners: list[Listener] = []
@@ -74,6 +82,7 @@ class Projection:
         """Called when facts were written that the listeners were never told of."""
         self.kafka = kafka
         self.pool = pool
+        self.version = shape_of(*(each.state_type for each in logs), *shapes)
         self.alarm: str | None = None
         self.caught_up = asyncio.Event()
         self.fresh_at = 0.0
@@ -123,12 +132,13 @@ class Projection:
                 self.alarm = str(error)
                 log.critical("projection %s stands still: %s", self.reader, error)
                 await self._note_alarm()
-                return
+                await asyncio.Event().wait()  # until it is stopped: what is contradicted is not passed over
             except (BrokerAway, *DATABASE_AWAY) as error:
                 log.warning("projection %s waits: %s", self.reader, error)
                 await asyncio.sleep(RETRY_SECONDS)
-            except Exception:
+            except Exception as error:
                 log.exception("projection %s failed and begins again", self.reader)
+                self.alarm = f"failed and begins again: {error!r}"
                 await asyncio.sleep(RETRY_SECONDS)
 
     async def _note_alarm(self) -> None:
@@ -157,6 +167,7 @@ class Projection:
                 batches = await fetch(reader, IDLE_MS)
                 if batches:
                     await self._take(batches)
+                    self.alarm = None
                     self.fresh_at = time.monotonic()
                 elif time.monotonic() - checked > 0.4:
                     checked = time.monotonic()
@@ -171,6 +182,14 @@ class Projection:
     async def _load(self, places: list[tuple[str, int]]) -> None:
         async with self.pool.acquire() as connection, connection.transaction(isolation="repeatable_read"):
             rows = await connection.fetch("SELECT * FROM readers WHERE reader = $1", self.reader)
+            await connection.execute(
+                "UPDATE readers SET alarm = NULL WHERE reader = $1 AND alarm IS NOT NULL", self.reader
+            )
+            other = next((row["version"] for row in rows if row["version"] != self.version), None)
+            if other is not None:
+                raise Contradiction(
+                    f"the rows of projection {self.reader} have another version's shape; run `roundlog rebuild`"
+                )
             stood = {(row["topic"], row["partition"]): row["position"] for row in rows}
             heads = await connection.fetch("SELECT * FROM heads WHERE reader = $1", self.reader)
         told, self.positions = self.positions, {place: stood.get(place, 0) for place in places}
@@ -241,8 +260,9 @@ class Projection:
             stood: dict[tuple[str, int], int] = {}
             for topic, partition in sorted(moved):
                 await connection.execute(
-                    "INSERT INTO readers (reader, topic, partition, position) VALUES ($1, $2, $3, 0) ON CONFLICT DO NOTHING",
-                    self.reader, topic, partition,
+                    "INSERT INTO readers (reader, topic, partition, position, version) VALUES ($1, $2, $3, 0, $4)"
+                    " ON CONFLICT DO NOTHING",
+                    self.reader, topic, partition, self.version,
                 )  # fmt: skip
                 stood[topic, partition] = await connection.fetchval(
                     "SELECT position FROM readers WHERE reader = $1 AND topic = $2 AND partition = $3 FOR UPDATE",

@@ -16,6 +16,10 @@ COMMANDS_KEPT_MS = 90 * 24 * 3600 * 1000
 """Longer than the oldest backup: a restored processor reads its commands again from there."""
 
 
+PROVISIONING_LOCK = 655011
+"""Held in the database by whoever makes tables."""
+
+
 class TopicWrong(Exception):
     """A topic is there with another number of partitions than the flow says."""
 
@@ -63,7 +67,7 @@ async def provision_tables(dsn: str) -> None:
     connection = await asyncpg.connect(dsn)
     try:
         # Two instances may come here at once; CREATE TABLE IF NOT EXISTS alone would collide.
-        await connection.execute("SELECT pg_advisory_lock(655011)")
+        await connection.execute("SELECT pg_advisory_lock($1)", PROVISIONING_LOCK)
         for path in sorted(services.glob("*/schema.sql")):
             await connection.execute(path.read_text())
     finally:

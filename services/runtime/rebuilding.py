@@ -13,18 +13,17 @@ from services.core.asking import Asking
 from services.core.refusal import Refused
 from services.core.rules import RuleBook
 from services.flow import PARTITIONS, PORTS
-from services.runtime.asking import Desk
+from services.runtime.desk import Desk
 from services.runtime.kafka import Kafka, Stored
 from services.runtime.projecting import Projection
-from services.runtime.provision import provision_tables
-from services.runtime.service import Definition
+from services.runtime.provision import PROVISIONING_LOCK, provision_tables
+from services.runtime.service import Definition, projection_of
 from services.runtime.snapshots import Snapshots
 from services.runtime.stepping import Contradiction, Input, PartitionMemory, Stepper
 from services.runtime.watching import Watch
 from services.wire.records import CONTRACTS, Unreadable
 
 CHUNK = 2_000
-PROVISIONING_LOCK = 655011
 """Services take it before they make their tables, so that none begins while it is held here."""
 
 Say = Callable[[str], None]
@@ -145,17 +144,11 @@ async def rebuild_projection(
     desk = None
     if definition.forms is not None and definition.stream is not None:
         desk = Desk(definition.stream, kafka, pool, Watch(kafka, pool, definition.stream.name), 0)
-
-    async def apply(connection: Any, facts: Any) -> None:
-        if desk is not None:
-            await desk.project(connection, facts)
-        await definition.apply(connection, facts)
-
     topics = [each.topic for each in definition.logs]
     ends = {place: end for place, (_, end) in (await kafka.ends(topics)).items()}
     if until is not None:
         ends = {(topic, partition): until.get((definition.name, topic, partition), 0) for topic, partition in ends}
-    await _Replay(definition.name, definition.logs, apply, kafka, pool).replay(ends)
+    await projection_of(definition, desk, kafka, pool, _Replay).replay(ends)
     if desk is not None:
         await desk.forget_old(time.time_ns() // 1_000_000)
     say(f"{definition.name}: the rows of its projection")

@@ -42,6 +42,7 @@ CREATE TABLE IF NOT EXISTS readers (
     topic       text     NOT NULL,
     partition   integer  NOT NULL,
     position    bigint   NOT NULL,
+    version     text     NOT NULL,
     last_ms     bigint   NOT NULL DEFAULT 0,
     alarm       text,
     PRIMARY KEY (reader, topic, partition)

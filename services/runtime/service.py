@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import hashlib
+import json
 import logging
 import re
 import signal
@@ -12,7 +13,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import asyncpg
 import uvicorn
@@ -21,8 +22,8 @@ from fastapi.responses import JSONResponse, StreamingResponse
 
 from services.core.rules import RuleBook
 from services.flow import Stream
-from services.runtime.asking import Answer, Away, Desk, KeyReused
 from services.runtime.database import DATABASE_AWAY, pool_of
+from services.runtime.desk import Answer, Away, Desk, KeyReused
 from services.runtime.feeds import Feeds
 from services.runtime.forms import BODY_BYTES_MAX, ID_PATTERN, KEY_PATTERN, Forms, Malformed
 from services.runtime.kafka import Kafka
@@ -44,6 +45,7 @@ STUCK_MS = 10_000
 """How long a client may take nothing of what it is sent. Its connection is ended then: a feed would wait for ever."""
 
 log = logging.getLogger(__name__)
+Reading = TypeVar("Reading", bound=Projection)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,8 @@ class Definition:
     """What makes one service different from another.
 
     `logs` are what its projection reads, its own first; `path` is that of its commands; `routes` adds its
-    reads; `feed` gives what each delta carries beside the events; `stamp` fills in what only the API knows.
+    reads; `feed` gives what each delta carries beside the events; `stamp` fills in what only the API knows;
+    `shapes` are the kinds of rows that the projection folds beside the states of its logs.
     """
 
     name: str
@@ -65,6 +68,7 @@ class Definition:
     path: str = ""
     feed: Callable[[str, Any], dict[str, Any]] | None = None
     stamp: Callable[["Parts", str, Any], Awaitable[Any]] | None = None
+    shapes: tuple[type, ...] = ()
 
 
 @dataclass(slots=True)
@@ -96,8 +100,23 @@ class Parts:
         if self.processing is not None:
             if self.provisioned.is_set() and not self.processing.ready:
                 missing.append("the processor waits for its partitions")
+            if self.processing.failing is not None:
+                missing.append(f"the processor fails: {self.processing.failing}")
             missing += [f"partition {number}: {why}" for number, why in sorted(self.processing.stopped.items())]
         return {"ready": not missing, "service": self.settings.service, "missing": missing}
+
+
+def projection_of(
+    definition: Definition, desk: Desk | None, kafka: Kafka, pool: asyncpg.Pool, kind: type[Reading]
+) -> Reading:
+    """A service's projection: the outcomes of its desk and its own rows, in one transaction."""
+
+    async def apply(connection: Any, facts: Any) -> None:
+        if desk is not None:
+            await desk.project(connection, facts)
+        await definition.apply(connection, facts)
+
+    return kind(definition.name, definition.logs, apply, kafka, pool, definition.shapes)
 
 
 def _parts(definition: Definition, settings: Settings, book: RuleBook, pool: asyncpg.Pool) -> Parts:
@@ -106,13 +125,7 @@ def _parts(definition: Definition, settings: Settings, book: RuleBook, pool: asy
     desk = None
     if definition.forms is not None and definition.stream is not None:
         desk = Desk(definition.stream, kafka, pool, watch, settings.answer_seconds)
-
-    async def apply(connection: Any, facts: Any) -> None:
-        if desk is not None:
-            await desk.project(connection, facts)
-        await definition.apply(connection, facts)
-
-    projection = Projection(settings.service, definition.logs, apply, kafka, pool)
+    projection = projection_of(definition, desk, kafka, pool, Projection)
     feeds = None
     if definition.feed is not None:
         feeds = Feeds(definition.logs[0].topic, lambda: projection.fresh, settings.feed_queue_max, definition.feed)
@@ -244,15 +257,16 @@ def _command_routes(parts: Parts, forms: Forms) -> APIRouter:
     router = APIRouter()
     desk, path = parts.desk, parts.definition.path
     assert desk is not None
-    body = {"requestBody": {"required": True, "content": {"application/json": {"schema": _inlined(forms.schema())}}}}
+    schema = {"requestBody": {"required": True, "content": {"application/json": {"schema": _inlined(forms.schema())}}}}
 
-    @router.post(f"/{path}/{{key}}/commands", tags=["commands"], openapi_extra=body)
+    @router.post(f"/{path}/{{key}}/commands", tags=["commands"], openapi_extra=schema)
     async def ask(key: str, request: Request) -> Response:
         """Asks for one thing; answers once the log holds the outcome."""
-        command = forms.read(await _body(request))
+        body = await _body(request)
+        command = forms.read(body)
         checked_key(key)
         command_id, actor = _who(request)
-        asked = Asked(command_id, actor, _request_hash(key, actor, command), command)
+        asked = Asked(command_id, actor, _request_hash(key, actor, body), command)
         if parts.definition.stamp is not None:
             known = await desk.known(command_id)
             if known is None:
@@ -316,8 +330,10 @@ async def _body(request: Request) -> bytes:
     return bytes(body)
 
 
-def _request_hash(key: str, actor: str, command: Any) -> bytes:
-    return hashlib.sha256(repr((key, actor, command)).encode()).digest()
+def _request_hash(key: str, actor: str, body: bytes) -> bytes:
+    """Of what was asked, not of how this version understands it: a repeat after an update is still the same."""
+    document = json.dumps([key, actor, json.loads(body)], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(document.encode()).digest()
 
 
 def checked_key(key: str) -> str:

@@ -1,6 +1,7 @@
 """What a service is told by its environment, read once at its start."""
 
 import os
+import socket
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -44,7 +45,7 @@ def settings_from(environment: dict[str, str], service: str, port: int) -> Setti
     try:
         return Settings(
             service=service,
-            instance=environment.get("ROUNDLOG_INSTANCE", f"{service}-1"),
+            instance=environment.get("ROUNDLOG_INSTANCE", f"{service}-{socket.gethostname()}"),
             host=host,
             port=int(environment.get("ROUNDLOG_PORT", str(port))),
             kafka=environment["ROUNDLOG_KAFKA"],

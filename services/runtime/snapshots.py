@@ -7,10 +7,7 @@ import asyncpg
 
 from services.core.chain import Head
 from services.runtime.stepping import KeyMemory, PartitionMemory, Stepper
-from services.wire.snapshots import decode_state, encode_state
-
-VERSION = "1"
-"""Of the shape of the states. A snapshot of another version is not read: the logs are."""
+from services.wire.snapshots import decode_state, encode_state, shape_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +43,8 @@ class Snapshots:
         self._pool = pool
         self._stepper = stepper
         self._stream = stepper.stream.name
+        # A snapshot whose states have another shape is not read: the logs are.
+        self._version = shape_of(stepper.processor.state_type)
 
     async def load(self, partition: int) -> tuple[PartitionMemory, int]:
         """The memory of a partition as its snapshot has it, and up to which offset of the own log commands were sent."""
@@ -59,10 +58,14 @@ class Snapshots:
             if row is None:
                 await connection.execute(
                     "INSERT INTO positions (stream, partition, position, log_end, version) VALUES ($1, $2, 0, 0, $3)"
-                    " ON CONFLICT DO NOTHING", stream, partition, VERSION,
+                    " ON CONFLICT DO NOTHING", stream, partition, self._version,
                 )  # fmt: skip
                 return PartitionMemory(partition, 0, 0, 0), 0
-            if row["version"] != VERSION:
+            await connection.execute(
+                "UPDATE positions SET alarm = NULL WHERE stream = $1 AND partition = $2 AND alarm IS NOT NULL",
+                stream, partition,
+            )  # fmt: skip
+            if row["version"] != self._version:
                 await connection.execute(
                     "DELETE FROM snapshots WHERE stream = $1 AND partition = $2", stream, partition
                 )
@@ -104,7 +107,7 @@ class Snapshots:
                     memory.position,
                     memory.log_end,
                     memory.saved,
-                    VERSION,
+                    self._version,
                 )
                 if status != "UPDATE 1":
                     overtaken.add(memory.partition)
@@ -137,5 +140,5 @@ class Snapshots:
         await self._pool.execute(
             "INSERT INTO positions (stream, partition, position, log_end, version, alarm) VALUES ($1, $2, 0, 0, $3, $4)"
             " ON CONFLICT (stream, partition) DO UPDATE SET alarm = excluded.alarm",
-            self._stream, partition, VERSION, text,
+            self._stream, partition, self._version, text,
         )  # fmt: skip

@@ -15,7 +15,7 @@ from services.core.asking import Asking, Following
 from services.core.chain import Head, ProcessorId, processor_id
 from services.core.refusal import Refused
 from services.core.rules import RuleBook
-from services.flow import Stream, stream_of
+from services.flow import Stream
 from services.runtime.forms import KEY_PATTERN
 from services.wire.records import CONTRACTS, Asked, Cause, Record, Unreadable
 
@@ -192,6 +192,16 @@ class Outcome:
     """Why the inputs were not answered to their end: a Contradiction, or an Undecidable. The memory stands before that input."""
 
 
+@dataclass(slots=True)
+class _Draft:
+    """The answer to one input before it is taken into the memory: the state and the head behind it, and what is written."""
+
+    state: Any
+    head: Head
+    records: list[tuple[Record, bytes]] = field(default_factory=list)
+    sent: list[Sent] = field(default_factory=list)
+
+
 class Stepper:
     """One stream's processor with the submissions it holds."""
 
@@ -222,7 +232,8 @@ class Stepper:
             if not known.own.fits(record, stored):
                 continue
             known.own.advance(stored)
-            self._apply(known, record)
+            known.state = self._evolved(known.state, record.event)
+            self._note_seen(known, record)
             memory.touched.add(key)
             if number >= resend_from:
                 resend += self._following(key, record)
@@ -264,14 +275,16 @@ class Stepper:
             return
         asking = Asking(item.key, asked.actor, item.at_ms, self.book)
         try:
-            events = self.processor.decide(known.state, asked.command, asking)
-        except Refused as refusal:
-            assert self.processor.refused is not None
-            events = (self.processor.refused(type(asked.command).__name__, refusal.reason, refusal.section),)
-            outcome.refusals += 1
+            try:
+                events = self.processor.decide(known.state, asked.command, asking)
+            except Refused as refusal:
+                assert self.processor.refused is not None
+                events = (self.processor.refused(type(asked.command).__name__, refusal.reason, refusal.section),)
+                outcome.refusals += 1
+            draft = self._draft(memory.partition, known, known.state, item, asked, events)
         except Exception as error:
             raise Undecidable(f"{self.stream.name}/{item.key} at offset {item.offset}: {error!r}") from error
-        self._write(memory, known, item, asked, events, outcome)
+        self._accept(memory, known, item.key, draft, outcome)
 
     def _answer_record(self, memory: PartitionMemory, item: Input, outcome: Outcome) -> None:
         assert self._input_contract is not None and self.processor.observe is not None
@@ -285,50 +298,52 @@ class Stepper:
         if not known.input.fits(record, item.value):
             return
         events: tuple[Any, ...] = ()
+        command_id = str(ProcessorId(self.stream.input, item.key, record.sequence, 0))
+        asked = Asked(command_id, record.actor, b"", None)
         try:
             if item.offset >= memory.decided_until:
                 asking = Asking(item.key, record.actor, item.at_ms, self.book)
                 events = self.processor.decide(known.state, record.event, asking)
             state = self.processor.observe(known.state, record.event)
+            draft = self._draft(memory.partition, known, state, item, asked, events)
         except Exception as error:
             raise Undecidable(f"{self.stream.name}/{item.key} at offset {item.offset}: {error!r}") from error
         known.input.advance(item.value)
-        known.state = state
-        memory.touched.add(item.key)
-        command_id = str(ProcessorId(self.stream.input, item.key, record.sequence, 0))
-        asked = Asked(command_id, record.actor, b"", None)
-        self._write(memory, known, item, asked, events, outcome)
+        self._accept(memory, known, item.key, draft, outcome)
 
-    def _write(
-        self,
-        memory: PartitionMemory,
-        known: KeyMemory,
-        item: Input,
-        asked: Asked,
-        events: tuple[Any, ...],
-        outcome: Outcome,
-    ) -> None:
-        if not events:
-            return
-        cause = Cause(self.stream.input, memory.partition, item.offset)
-        group: list[tuple[str, bytes]] = []
+    def _draft(
+        self, partition: int, known: KeyMemory, state: Any, item: Input, asked: Asked, events: tuple[Any, ...]
+    ) -> _Draft:
+        """The whole answer to one input. Changes nothing: what fails half-way must leave no half behind."""
+        draft = _Draft(state, known.own.head)
+        cause = Cause(self.stream.input, partition, item.offset)
         for index, event in enumerate(events):
             record = Record(
-                known.own.head.sequence + 1, known.own.head.hash, item.at_ms, asked.command_id, asked.actor,
+                draft.head.sequence + 1, draft.head.hash, item.at_ms, asked.command_id, asked.actor,
                 cause, index, len(events), asked.request_hash, event,
             )  # fmt: skip
             stored = self._contract.encode_record(record)
-            known.own.advance(stored)
-            self._apply(known, record)
-            group.append((item.key, stored))
-            outcome.sent += self._following(item.key, record)
-        outcome.groups.append(group)
-        outcome.records += len(group)
-        memory.touched.add(item.key)
+            draft.head = draft.head.after(stored)
+            draft.state = self._evolved(draft.state, event)
+            draft.records.append((record, stored))
+            draft.sent += self._following(item.key, record)
+        return draft
 
-    def _apply(self, known: KeyMemory, record: Record) -> None:
-        if self.processor.evolve is not None:
-            known.state = self.processor.evolve(known.state, record.event)
+    def _accept(self, memory: PartitionMemory, known: KeyMemory, key: str, draft: _Draft, outcome: Outcome) -> None:
+        known.state = draft.state
+        for record, stored in draft.records:
+            known.own.advance(stored)
+            self._note_seen(known, record)
+        if draft.records:
+            outcome.groups.append([(key, stored) for _, stored in draft.records])
+            outcome.records += len(draft.records)
+            outcome.sent += draft.sent
+        memory.touched.add(key)
+
+    def _evolved(self, state: Any, event: Any) -> Any:
+        return state if self.processor.evolve is None else self.processor.evolve(state, event)
+
+    def _note_seen(self, known: KeyMemory, record: Record) -> None:
         if self.processor.observe is None:
             known.seen.add(record.command_id)
 
@@ -340,7 +355,7 @@ class Stepper:
                 CONTRACTS[follows.stream].encode_command(
                     Asked(
                         str(ProcessorId(self.stream.name, key, record.sequence, number)),
-                        f"{stream_of(self.stream.name).service}",
+                        self.stream.service,
                         b"",
                         follows.command,
                     )

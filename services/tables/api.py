@@ -8,7 +8,7 @@ from fastapi.responses import StreamingResponse
 
 from services.core import rounds
 from services.flow import PARTITIONS
-from services.runtime.asking import Away
+from services.runtime.desk import Away
 from services.runtime.forms import Forms
 from services.runtime.kafka import BrokerAway, partition_of
 from services.runtime.service import Parts, checked_key, event_stream

@@ -1,5 +1,6 @@
 """The service that settles wagers: `python -m services.wagers`."""
 
+from services.core.sheets import WagerSheet
 from services.flow import PORTS, stream_of
 from services.runtime.service import Definition, run
 from services.wagers.api import routes
@@ -14,6 +15,7 @@ DEFINITION = Definition(
     routes=routes,
     stream=stream_of("wagers"),
     processor=PROCESSOR,
+    shapes=(WagerSheet,),
 )
 
 if __name__ == "__main__":

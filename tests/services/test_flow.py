@@ -33,7 +33,7 @@ WRITERS = {
     ("runtime/processing.py", "topic"),
     ("runtime/processing.py", "DEAD_LETTERS"),
     # People's commands.
-    ("runtime/asking.py", "self._topic"),
+    ("runtime/desk.py", "self._topic"),
 }
 
 

@@ -14,7 +14,7 @@ from services.core import rounds
 from services.core.rules import RuleBook
 from services.progressive.api import FORMS as JACKPOT_FORMS
 from services.progressive.processor import PROCESSOR as JACKPOTS
-from services.runtime.asking import answer_to
+from services.runtime.desk import answer_to
 from services.runtime.forms import Malformed
 from services.runtime.memory import MemoryHouse
 from services.runtime.projecting import Fact
