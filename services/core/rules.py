@@ -96,6 +96,11 @@ class Submission:
     dealer_qualifies_with: str | None = None
 
     @property
+    def levels(self) -> tuple[str, ...]:
+        """The names of the progressive's levels; none where there is no progressive wager."""
+        return () if self.progressive is None else tuple(level.name for level in self.progressive.levels)
+
+    @property
     def needs_progressive(self) -> bool:
         """Whether a table under this submission must be linked: a progressive wager, a share of a meter, or a bonus
         that a floorperson verifies. The progressive is where all of these are claimed."""

@@ -12,8 +12,9 @@ from services.runtime.desk import Away
 from services.runtime.forms import Forms
 from services.runtime.kafka import BrokerAway, partition_of
 from services.runtime.service import Parts, checked_key, event_stream
+from services.tables.projection import OpenUnder
 
-FORMS = Forms(rounds.PeopleCommand, stamped={"OpenTable": frozenset({"progressive_rules"})})
+FORMS = Forms(rounds.PeopleCommand, stamped={"OpenTable": frozenset({"progressive_rules", "progressive_sha256"})})
 REACH_SECONDS = 3.0
 
 
@@ -36,7 +37,8 @@ async def stamp(parts: Parts, _: str, command: Any) -> Any:
         await parts.projection.reach({place: ends[place][1]}, REACH_SECONDS)
     except (BrokerAway, TimeoutError):
         raise Away(["kafka"]) from None
-    return replace(command, progressive_rules=parts.projection.state_of("jackpots", command.progressive_id))
+    found = parts.projection.state_of("jackpots", command.progressive_id) or OpenUnder()
+    return replace(command, progressive_rules=found.rules, progressive_sha256=found.rules_sha256)
 
 
 def routes(parts: Parts) -> APIRouter:

@@ -1,6 +1,7 @@
 """What tables show: each table as its log has it, and under which submission each progressive is open."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from services.core import jackpots, rounds
@@ -9,11 +10,19 @@ from services.runtime.projecting import Fact, Log
 ROUNDS = Log("rounds", rounds.INITIAL, rounds.State, rounds.evolve)
 
 
-def _opened_under(rules: str | None, event: jackpots.Event) -> str | None:
-    return event.rules if isinstance(event, jackpots.ProgressiveOpened) else rules
+@dataclass(frozen=True, slots=True)
+class OpenUnder:
+    """The submission under which a progressive is open; None where it is not open."""
+
+    rules: str | None = None
+    rules_sha256: bytes | None = None
 
 
-JACKPOTS = Log("jackpots", None, str | None, _opened_under)  # type: ignore[arg-type]
+def _opened_under(known: OpenUnder, event: jackpots.Event) -> OpenUnder:
+    return OpenUnder(event.rules, event.rules_sha256) if isinstance(event, jackpots.ProgressiveOpened) else known
+
+
+JACKPOTS = Log("jackpots", OpenUnder(), OpenUnder, _opened_under)
 
 
 async def apply(connection: Any, facts: Sequence[Fact]) -> None:

@@ -1,6 +1,7 @@
 """What a table allows: given its events, when a command comes, then these events or this refusal."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from cattrs.preconf.json import make_converter
@@ -62,7 +63,7 @@ from services.core.rounds import (
     view,
 )
 from services.core.rules import RuleBook
-from tests.support.given import BOOK, given, played
+from tests.support.given import AT_MS, BOOK, given, played
 
 RULES = "demo-mississippi-stud"
 HOUSE = next(held for held in BOOK.submissions if held.id == RULES)
@@ -121,7 +122,7 @@ def confirmed(*seats: int) -> tuple[rounds.Event, ...]:
 
 
 def test_a_table_opens_under_a_submission_and_names_its_progressive() -> None:
-    given(rounds).when(OPEN_TABLE).then(TableOpened("mississippi_stud", 6, RULES, "progressive-2"))
+    given(rounds).when(OPEN_TABLE).then(TableOpened("mississippi_stud", 6, RULES, "progressive-2", HOUSE.sha256))
 
 
 @pytest.mark.parametrize(
@@ -146,7 +147,7 @@ def test_a_table_does_not_open_before_its_submission_is_in_force() -> None:
 
 
 def test_a_table_without_wagers_on_a_progressive_needs_none() -> None:
-    opened = TableOpened("mississippi_stud", 6, RULES, None)
+    opened = TableOpened("mississippi_stud", 6, RULES, None, HOUSE.sha256)
     given(rounds).when(OpenTable("mississippi_stud", 6, RULES), book=PLAIN).then(opened)
 
 
@@ -163,6 +164,71 @@ def test_rounds_are_counted_for_ever() -> None:
     given(rounds, *BETTING).when(OpenRound()).refused(None, "not over")
     again = played(VoidRound("spilt drink"), CloseTable(), OPEN_TABLE, after=BETTING)
     given(rounds, *again).when(OpenRound()).then(RoundOpened("table-1-2", RULES, HOUSE.sha256))
+
+
+# A submission that comes into force while a table is open --------------------------------------------------
+
+TOMORROW = AT_MS + 24 * 60 * 60 * 1000
+assert HOUSE.progressive is not None
+RENAMED = replace(
+    HOUSE.progressive, levels=tuple(replace(each, name=f"{each.name}_2") for each in HOUSE.progressive.levels)
+)
+
+
+def later(**changes: object) -> RuleBook:
+    """The house, and from tomorrow the same submission with these changes."""
+    day = datetime.fromtimestamp(TOMORROW / 1000, UTC).date()
+    return RuleBook((HOUSE, replace(HOUSE, sha256=b"later", in_force_from=day, **changes)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"seats": 5}, "allows 5 seats, and this table has 6"),
+        ({"progressive": RENAMED}, "not those of this table's progressive"),
+        ({"game": "cajun_stud"}, "not in force any more"),
+    ],
+)
+def test_a_table_that_the_newer_submission_does_not_fit_is_closed_first(changes: dict[str, object], words: str) -> None:
+    book = later(**changes)
+    log = played(OPEN_TABLE, book=book)
+    played(OpenRound(), after=log, book=book)
+    given(rounds, *log).when(OpenRound(), at=TOMORROW, book=book).refused(None, words)
+    given(rounds, *log).when(OpenRound(), at=TOMORROW, book=book).refused("close the table and open it")
+
+
+def test_a_table_without_a_progressive_does_not_outlive_the_submission_that_needed_none() -> None:
+    book = RuleBook((replace(PLAIN.submissions[0], sha256=b"plain"), later().submissions[1]))
+    log = played(OpenTable("mississippi_stud", 6, RULES), book=book)
+    played(OpenRound(), after=log, book=book)
+    given(rounds, *log).when(OpenRound(), at=TOMORROW, book=book).refused("this table has none: close the table")
+
+
+def test_a_newer_submission_that_the_table_fits_is_that_of_the_next_round() -> None:
+    book = later(multiples=(1,))
+    log = played(OPEN_TABLE, book=book)
+    given(rounds, *log).when(OpenRound(), at=TOMORROW, book=book).then(RoundOpened(R, RULES, b"later"))
+
+
+def test_a_table_of_the_oldest_records_is_known_by_its_first_round() -> None:
+    book = later(progressive=RENAMED)
+    oldest = TableOpened("mississippi_stud", 6, RULES, "progressive-2")
+    log = played(OpenRound(), CloseRound(), after=(oldest,), book=book)
+    given(rounds, *log).when(OpenRound(), at=TOMORROW, book=book).refused("close the table and open it")
+
+
+def test_a_progressive_with_the_levels_of_an_earlier_submission_is_not_linked() -> None:
+    book = later(progressive=RENAMED)
+    stamped = replace(OPEN_TABLE, progressive_sha256=HOUSE.sha256)
+    given(rounds).when(stamped, at=TOMORROW, book=book).refused(None, "other levels", "opened since")
+    same = later(multiples=(1,))
+    given(rounds).when(stamped, at=TOMORROW, book=same).then(
+        TableOpened("mississippi_stud", 6, RULES, "progressive-2", b"later")
+    )
+    newest = replace(OPEN_TABLE, progressive_sha256=b"later")
+    given(rounds).when(newest, at=TOMORROW, book=book).then(
+        TableOpened("mississippi_stud", 6, RULES, "progressive-2", b"later")
+    )
 
 
 def test_a_command_in_a_round_needs_one() -> None:

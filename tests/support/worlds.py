@@ -75,8 +75,9 @@ class MemoryWorld:
             return 422, {"malformed": f"The Idempotency-Key {key} was used for another request."}
         if isinstance(command, rounds.OpenTable) and command.progressive_id is not None:
             # As the API of the tables stamps it from the log of the progressives.
-            shown = self.house.read(f"/progressives/{command.progressive_id}")
-            command = replace(command, progressive_rules=None if shown is None else shown["rules"])
+            found = self.house.fold("jackpots", command.progressive_id)
+            if found is not None and found.rules is not None:
+                command = replace(command, progressive_rules=found.rules, progressive_sha256=found.rules_sha256)
         records = self.house.ask(stream, target, command, actor, key, request_hash)
         if not records:
             return 202, None

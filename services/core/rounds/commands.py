@@ -33,6 +33,8 @@ class OpenTable:
     progressive_id: ProgressiveId | None = None
     progressive_rules: RulesId | None = None
     """Stamped by the API: the submission under which the progressive is open, None where it is not."""
+    progressive_sha256: bytes | None = None
+    """Stamped by the API: which of the submissions of that id it is, for they differ by date."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,7 +135,14 @@ def _open_table(state: Table, command: OpenTable, asking: Asking) -> tuple[Event
                 f"The progressive {command.progressive_id} is not open under {rules.id}: "
                 "open it first, or name another."
             )
-    return (TableOpened(command.game, command.seats, rules.id, command.progressive_id),)
+        if command.progressive_sha256 is not None and command.progressive_sha256 != rules.sha256:
+            runs_under = asking.book.by_sha256(command.progressive_sha256)
+            if _other_levels(rules, runs_under):
+                raise Refused(
+                    f"The progressive {command.progressive_id} runs under an earlier {rules.id}, with other levels than "
+                    f"{', '.join(rules.levels)}: name one that was opened since {rules.in_force_from}."
+                )
+    return (TableOpened(command.game, command.seats, rules.id, command.progressive_id, rules.sha256),)
 
 
 def _open_round(state: Table, asking: Asking) -> tuple[Event, ...]:
@@ -148,6 +155,12 @@ def _open_round(state: Table, asking: Asking) -> tuple[Event, ...]:
         raise Refused(
             f"The submission {state.rules} is not in force any more: close the table and open it under another."
         )
+    misfit = _misfit(state, rules, asking)
+    if misfit is not None:
+        raise Refused(
+            f"The submission {rules.id} in force since {rules.in_force_from} {misfit}: "
+            "close the table and open it again."
+        )
     every = rules.stub_count.every_rounds
     if not rules.stub_count.counting_shuffler and state.rounds_uncounted >= every:
         raise Refused(
@@ -156,6 +169,24 @@ def _open_round(state: Table, asking: Asking) -> tuple[Event, ...]:
             GAMES[state.game].sections.count_stub,
         )
     return (RoundOpened(f"{asking.key}-{state.rounds_opened + 1}", rules.id, rules.sha256),)
+
+
+def _misfit(state: Table, rules: Submission, asking: Asking) -> str | None:
+    """Why a table does not fit a submission that came into force after it was opened; None where it does."""
+    if rules.sha256 == state.rules_sha256:
+        return None
+    if rules.needs_progressive and state.progressive_id is None:
+        return "offers wagers on a progressive, and this table has none"
+    if state.seats > rules.seats:
+        return f"allows {rules.seats} seats, and this table has {state.seats}"
+    if state.rules_sha256 is not None and _other_levels(rules, asking.book.by_sha256(state.rules_sha256)):
+        return f"has the levels {', '.join(rules.levels)}, which are not those of this table's progressive"
+    return None
+
+
+def _other_levels(rules: Submission, runs_under: Submission) -> bool:
+    """Whether a table under `rules` asks for levels that a progressive under another submission does not have."""
+    return rules.progressive is not None and set(rules.levels) != set(runs_under.levels)
 
 
 def _show_hand(state: Table, command: ShowHand, asking: Asking) -> tuple[Event, ...]:

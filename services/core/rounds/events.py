@@ -30,6 +30,8 @@ class TableOpened:
     seats: Count
     rules: RulesId
     progressive_id: ProgressiveId | None
+    rules_sha256: bytes | None = None
+    """Of the submission in force at that moment, whose levels its progressive has; None in the oldest records."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,22 +58,32 @@ def evolve(state: State, event: Event) -> State:
             return replace(state, sequence=sequence, round=_advanced(_with_wager(state.round, event, sequence)))
         case Refused():
             return replace(state, sequence=sequence)
-        case TableOpened(game, seats, rules, progressive_id):
+        case TableOpened(game, seats, rules, progressive_id, rules_sha256):
             return replace(
                 state,
                 sequence=sequence,
                 game=game,
                 seats=seats,
                 rules=rules,
+                rules_sha256=rules_sha256,
                 progressive_id=progressive_id,
                 rounds_uncounted=0,
             )
         case TableClosed():
-            return replace(state, sequence=sequence, game=None, seats=0, rules=None, progressive_id=None)
+            return replace(
+                state, sequence=sequence, game=None, seats=0, rules=None, rules_sha256=None, progressive_id=None
+            )
         case RoundOpened(round_id, rules, rules_sha256):
             assert state.game is not None, "a round was opened at a closed table"
             opened = Round(round_id, state.game, rules, rules_sha256)
-            return replace(state, sequence=sequence, rounds_opened=state.rounds_opened + 1, round=opened)
+            return replace(
+                state,
+                sequence=sequence,
+                # Where the record of the opening names no submission, it was that of the first round.
+                rules_sha256=state.rules_sha256 or rules_sha256,
+                rounds_opened=state.rounds_opened + 1,
+                round=opened,
+            )
         case _:
             assert state.round is not None, "something happened in a round before the first"
             return replace(

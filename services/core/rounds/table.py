@@ -179,6 +179,8 @@ class Table:
     game: GameName | None = None
     seats: int = 0
     rules: RulesId | None = None
+    rules_sha256: bytes | None = None
+    """Of the submission in force when the table was opened."""
     progressive_id: ProgressiveId | None = None
     rounds_opened: int = 0
     rounds_uncounted: int = 0
