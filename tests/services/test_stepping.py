@@ -288,3 +288,19 @@ def test_a_log_with_a_record_missing_is_not_taken_up() -> None:
     _, log, _ = snapshot(stepper, inputs_of("rounds"))
     with pytest.raises(Contradiction, match="a record is missing"):
         stepper.adopt(fresh(), [*log[:3], *log[4:]])
+
+
+@pytest.mark.parametrize(("part", "processor", "first"), [("evolve", ROUNDS, 0), ("following", WAGERS, 1)])
+def test_what_fails_behind_a_decision_leaves_no_half_of_an_answer(part: str, processor: Processor, first: int) -> None:
+    """The first that `wagers` answers is the second record of a table, RoundOpened; a table that opens is only folded."""
+
+    def fails(*_: Any) -> Any:
+        raise ZeroDivisionError("a defect of ours")
+
+    memory = fresh()
+    outcome = Stepper(replace(processor, **{part: fails}), BOOK).step(memory, inputs_of(processor.stream.name))
+    assert isinstance(outcome.stopped, Undecidable)
+    assert "a defect of ours" in str(outcome.stopped)
+    assert memory.position == first, "it stands before the input that failed"
+    assert (outcome.groups, outcome.sent) == ([], [])
+    assert [(known.own.head, known.input.head.sequence) for known in memory.keys.values()] == [(Head(), first)]
