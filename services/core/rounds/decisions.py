@@ -164,7 +164,7 @@ def _open_round(state: Table, asking: Asking) -> tuple[Event, ...]:
     every = rules.stub_count.every_rounds
     if not rules.stub_count.counting_shuffler and state.rounds_uncounted >= every:
         raise Refused(
-            f"{state.rounds_uncounted} rounds were dealt without a right count of the stub, "
+            f"{state.rounds_uncounted} rounds were dealt without a count of the stub, "
             f"which is due every {every}: close the table and open it with an inspected deck.",
             GAMES[state.game].sections.count_stub,
         )

@@ -125,7 +125,8 @@ def _uncounted(rounds: int, event: RoundEvent) -> int:
     match event:
         case HandsDealt():
             return rounds + 1
-        case StubCounted(cards=cards, expected_cards=expected) if cards == expected:
+        case StubCounted():
+            # A wrong count of misdealt hands is a count too: all 52 cards are there.
             return 0
         case RoundVoided(deck_removed=True):
             return 0

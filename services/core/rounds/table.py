@@ -184,7 +184,7 @@ class Table:
     progressive_id: ProgressiveId | None = None
     rounds_opened: int = 0
     rounds_uncounted: int = 0
-    """Rounds dealt since the deck was inspected or its stub counted right. 655a.10(d)"""
+    """Rounds dealt since the deck was inspected or its stub counted. 655a.10(d)"""
     round: Round | None = None
 
 
