@@ -6,6 +6,7 @@ Hit, validated, documented where it is a hand pay, paid. 655a.11(i)(1), (i)(3); 
 from dataclasses import dataclass
 from enum import StrEnum
 
+from services.core.games import GAMES
 from services.core.names import ClaimId, GameName, RoundId, Seat, Source, WagerName
 from services.core.refusal import Refused
 
@@ -28,17 +29,13 @@ class Sections:
     envy: str | None = None
 
 
-_SECTIONS: dict[tuple[GameName, WagerName], Sections] = {
-    ("mississippi_stud", "progressive"): Sections("655a.11(i)(1)(iii)", "655a.11(i)(1)(iv)", "655a.11(i)(1)(v)"),
-    ("mississippi_stud", "five_card_hand_bonus"): Sections("655a.11(i)(3)(ii)", "655a.11(i)(3)(iii)"),
-    ("caribbean_stud", "progressive"): Sections("639a.11(c)(5)(iii)", "639a.11(c)(5)(iv)", "639a.11(c)(5)(v)"),
-    ("caribbean_stud", "five_card_hand_bonus"): Sections("639a.11(c)(6)(ii)", "639a.11(c)(6)(iii)"),
-}
-
-
 def sections(game: GameName, wager: WagerName) -> Sections:
-    """The sections behind a payout on that wager; none where the Code is not known to say."""
-    return _SECTIONS.get((game, wager), Sections())
+    """The sections behind a payout on that wager, as the game has them; none where the game has no such wager."""
+    known = GAMES.get(game)
+    kind = known.optional_wager(wager) if known is not None else None
+    if known is None or kind is None:
+        return Sections()
+    return Sections(kind.validate_section, kind.document_section, known.sections.envy)
 
 
 @dataclass(frozen=True, slots=True)

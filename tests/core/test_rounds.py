@@ -612,17 +612,35 @@ def test_the_round_closes_once_payouts_are_validated_and_hand_pays_documented() 
     log = to_settle(*ante(1), bonus(1, "progressive"), board="7h 8h 9h")
     given(rounds, *log).when(CloseRound()).refused("655a.11(j)", "Seat 1 still has a wager")
     log = played(ShowHand(1, ("5h", "6h")), after=log)
-    given(rounds, *log).when(CloseRound()).refused("655a.11(j)", "validate")
+    given(rounds, *log).when(CloseRound()).refused("655a.11(i)(1)(iii)", "validate")
     given(rounds, *log).when(ReleasePayout("another", documented=False)).then()
     given(rounds, *log).when(ReleasePayout(claim, documented=False)).then(PayoutValidated(R, claim))
     log = played(ReleasePayout(claim, documented=False), after=log)
     given(rounds, *log).when(ReleasePayout(claim, documented=False)).then()
-    given(rounds, *log).when(CloseRound()).refused("655a.11(j)", "documentation")
+    given(rounds, *log).when(CloseRound()).refused("655a.11(i)(1)(iv)", "documentation")
     given(rounds, *log).when(ReleasePayout(claim, documented=True)).then(PayoutDocumented(R, claim))
     log = played(ReleasePayout(claim, documented=True), after=log)
     given(rounds, *log).when(ReleasePayout(claim, documented=True)).then()
     given(rounds, *log).when(CloseRound()).then(RoundClosed(R))
     given(rounds, *played(CloseRound(), after=log)).when(ReleasePayout(claim, documented=False)).then()
+
+
+def test_a_hand_bonus_that_waits_is_named_by_its_own_sections() -> None:
+    claim = f"{R}.1.{FIVE}"
+    log = played(
+        CloseBetting(),
+        DealHands(),
+        Fold(1),
+        *cards("Th", "Jh", "Qh"),
+        DrawMagicCard("2c"),
+        DrawLuckyPosition("6"),
+        ShowHand(1, ("Ah", "Kh")),
+        after=confirmed(1),
+    )
+    given(rounds, *log).when(CloseRound()).refused("655a.11(i)(3)(ii)", "validate")
+    log = played(ReleasePayout(claim, documented=False), after=log)
+    given(rounds, *log).when(CloseRound()).refused("655a.11(i)(3)(iii)", "documentation")
+    played(ReleasePayout(claim, documented=True), CloseRound(), after=log)
 
 
 def test_a_round_without_wagers_closes() -> None:

@@ -63,6 +63,7 @@ class OptionalWager:
 
     `sees` are the areas whose cards it looks at, by the hand that it is on. `extra_cards` are dealt once for
     the table if anybody makes the wager. `from_account`: staked from and paid to the player's game account.
+    `validate_section` says who validates a payout, `document_section` how it is paid and until when the cards stay.
     """
 
     wager: WagerName

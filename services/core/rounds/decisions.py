@@ -267,7 +267,7 @@ def _void(state: Table, reason: str) -> tuple[Event, ...]:
 
 
 def _close_round(state: Table) -> tuple[Event, ...]:
-    """Every wager is settled, every payout released. 655a.11(j)"""
+    """Every wager is settled, every payout released. 655a.11(i),(j)"""
     round_ = round_in_progress(state)
     game = game_of(round_)
     section = game.sections.close
@@ -279,11 +279,14 @@ def _close_round(state: Table) -> tuple[Event, ...]:
     if turn is not None:
         raise Refused(f"Seat {turn} still has a wager: every wager is settled before the round is closed.", section)
     for awaited in round_.awaited:
+        kind = game.optional_wager(awaited.wager)
+        assert kind is not None, "a payout waits for a floorperson that no optional wager won"
         if not awaited.validated:
-            raise Refused(f"A floorperson must validate the payout {awaited.claim_id} first.", section)
+            raise Refused(f"A floorperson must validate the payout {awaited.claim_id} first.", kind.validate_section)
         if not awaited.released:
             raise Refused(
-                f"The cards stay until the documentation of the payout {awaited.claim_id} is complete.", section
+                f"The cards stay until the documentation of the payout {awaited.claim_id} is complete.",
+                kind.document_section,
             )
     return (RoundClosed(round_.round_id),)
 

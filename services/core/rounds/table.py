@@ -10,6 +10,7 @@ from services.core.games import GAMES
 from services.core.games.game import ANTE, FIVE_CARD_HAND_BONUS, Area, Faces, Game, OptionalWager, Street
 from services.core.money import Cents
 from services.core.names import (
+    DEALER,
     AccountId,
     Card,
     ClaimId,
@@ -106,6 +107,11 @@ class Awaited:
     documents: bool
     validated: bool = False
     documented: bool = False
+
+    @property
+    def wager(self) -> WagerName:
+        """Which wager won it: its name is in the claim's, before `dealer` where it was on the dealer's hand."""
+        return self.claim_id.removesuffix(f".{DEALER}").rsplit(".", 1)[-1]
 
     @property
     def released(self) -> bool:
