@@ -188,12 +188,13 @@ def test_methods_and_paths_that_are_not_there_are_said_so(house: House, account:
 
 # Refused ----------------------------------------------------------------------------------------------
 
-ANTES = [("PlaceWager", {"seat": seat, "wager": "ante", "amount_cents": 500}) for seat in (1, 2)]
-DEALT = [*ANTES, ("CloseBetting", {}), ("DealHands", {})]
-FIRST_CARD = [*DEALT, ("Bet", {"seat": 1, "multiple": 1}), ("Bet", {"seat": 2, "multiple": 1}),
+Steps = list[tuple[str, dict[str, Any]]]
+ANTES: Steps = [("PlaceWager", {"seat": seat, "wager": "ante", "amount_cents": 500}) for seat in (1, 2)]
+DEALT: Steps = [*ANTES, ("CloseBetting", {}), ("DealHands", {})]
+FIRST_CARD: Steps = [*DEALT, ("Bet", {"seat": 1, "multiple": 1}), ("Bet", {"seat": 2, "multiple": 1}),
               ("RevealCommunityCard", {"card": "As"})]  # fmt: skip
-AGAIN = [("Bet", {"seat": 1, "multiple": 1}), ("Bet", {"seat": 2, "multiple": 1})]
-OF_PLAY = {
+AGAIN: Steps = [("Bet", {"seat": 1, "multiple": 1}), ("Bet", {"seat": 2, "multiple": 1})]
+OF_PLAY: dict[str, tuple[Steps, str, dict[str, Any], bool]] = {
     "a card seen twice": ([*FIRST_CARD, *AGAIN], "RevealCommunityCard", {"card": "As"}, True),
     "out of turn": (DEALT, "Bet", {"seat": 2, "multiple": 1}, True),
     "in the wrong state": (ANTES, "Bet", {"seat": 1, "multiple": 1}, True),
@@ -210,7 +211,7 @@ OF_PLAY = {
 
 @pytest.mark.parametrize(("before", "command", "fields", "sectioned"), OF_PLAY.values(), ids=OF_PLAY.keys())
 def test_what_the_rules_refuse_is_in_the_log(
-    client: Client, house: House, before: Any, command: str, fields: dict[str, Any], sectioned: bool
+    client: Client, house: House, before: Steps, command: str, fields: dict[str, Any], sectioned: bool
 ) -> None:
     client.open_round()
     for name, values in before:

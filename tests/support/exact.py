@@ -25,13 +25,14 @@ _VIEWS: dict[str, tuple[str, Any]] = {
 
 
 class Play:
-    """The simulated floor, playing so many rounds as fast as it goes."""
+    """The simulated floor, playing so many rounds as fast as it goes; until its end it is a process of the house."""
 
     def __init__(self, house: House, number: int, seed: int) -> None:
+        self.house = house
         urls = [word for name in COMMAND_SERVICES for word in (f"--{name}-url", house.url(name))]
         words = ["--rounds", str(number), "--pace", "0", "--tables", "3", "--seed", str(seed)]
         self.log = house.folder / f"floor-{seed}.log"
-        self.process = start_process(
+        self.process = house.processes["floor"] = start_process(
             [sys.executable, "-m", "services.floor", *words, *urls],
             self.log,
             env=house.environment("tables", "floor"),
@@ -45,6 +46,7 @@ class Play:
         except subprocess.TimeoutExpired:
             self.process.kill()
             code = self.process.wait()
+        del self.house.processes["floor"]
         assert code == 0, f"the floor ended with {code}:\n{last_lines(self.log, 30)}"
 
 
