@@ -360,6 +360,17 @@ def test_a_withdrawn_or_declined_wager_may_be_placed_again() -> None:
     given(rounds, *requested).when(hand_bonus(1)).refused(None, "already")
 
 
+def test_a_seat_is_that_of_the_first_player_whose_wager_stands_or_waits() -> None:
+    waits = played(*ante(1), hand_bonus(1), after=BETTING)
+    other = PlaceWager(1, "progressive", 100, "player-9")
+    given(rounds, *waits).when(other).refused(None, "player-1, not of player-9")
+    held = played(ConfirmWager(len(waits)), after=waits)
+    given(rounds, *held).when(other).refused(None, "player-1, not of player-9")
+    for command in (DeclineWager(len(waits), "not yours"), WithdrawWager(1, FIVE)):
+        log = played(command, other, after=waits)
+        given(rounds, *log).when(hand_bonus(1)).refused(None, "player-9, not of player-1")
+
+
 def test_the_account_answers_the_request_that_it_names_and_nothing_else() -> None:
     log = played(*ante(1), hand_bonus(1), after=BETTING)
     number = len(log)
@@ -518,6 +529,21 @@ def test_the_six_card_bonus_cards_come_after_the_board_and_before_the_hand() -> 
     given(rounds, *played(six, after=log)).when(RevealSixCardBonus(("5c", "5d", "5h", "5s"))).refused("already")
     given(rounds, *played(six, after=log)).when(ShowHand(1, ("3c", "Qd"))).refused("3c was seen")
     given(rounds, *to_settle(*ante(1))).when(six).refused("Nobody has a wager")
+
+
+def test_the_six_card_bonus_cards_of_a_forfeited_wager_stay_down() -> None:
+    # They were dealt before the person spoke, 655a.10(c); a forfeited wager is not settled by them, 655a.11(a)(3).
+    log = played(Fold(2), after=played(Bet(1, 1), after=dealt(*ante(1, 2), bonus(1, "six_card_bonus"))))
+    log = played(ForfeitWagers(1, "talked"), after=log)
+    six = RevealSixCardBonus(("3c", "3d", "3h", "4c"))
+    given(rounds, *log).when(six).refused("655a.11(i)(4)(i)", "left to be settled: its cards stay down")
+
+
+def test_the_six_card_bonus_cards_are_up_once_its_hand_is_settled() -> None:
+    six = RevealSixCardBonus(("3c", "3d", "3h", "4c"))
+    log = to_settle(*ante(1, 2), bonus(2, "six_card_bonus"), seats=(1, 2))
+    log = played(six, ShowHand(2, ("As", "Qd")), after=log)
+    given(rounds, *log).when(six).refused("655a.11(i)(4)(i)", "face up already")
 
 
 # Settlement, 655a.11(h)-(j) -----------------------------------------------------------------------------------------
@@ -726,7 +752,7 @@ def test_the_view_of_a_round_and_how_its_wagers_stand() -> None:
                 },
                 {
                     "seat": 2,
-                    "player_id": "player-2",
+                    "player_id": None,
                     "wagers": [
                         {"wager": "ante", "hand": "player", "amount_cents": 500, "state": "placed"},
                         {"wager": "progressive", "hand": "player", "amount_cents": 100, "state": "accepted"},

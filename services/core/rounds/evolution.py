@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import assert_never
 
 from services.core.changing import replace
-from services.core.games.game import ANTE, PROGRESSIVE
-from services.core.names import ClaimId, On, PlayerId, Seat, WagerName
+from services.core.games.game import PROGRESSIVE
+from services.core.names import ClaimId, On, Seat, WagerName
 from services.core.rounds.events import (
     AllSixCardRevealed,
     BetPlaced,
@@ -186,23 +186,19 @@ WagerEvent = WagerRequested | WagerPlaced | WagerConfirmed | WagerDeclined | Wag
 def _with_wager(round_: Round, event: WagerEvent, sequence: int) -> Round:
     match event:
         case WagerPlaced():
-            wager = Wager(event.wager, event.hand, event.amount_cents, Standing.PLACED)
-            return _add(round_, event.seat, wager, event.player_id)
+            wager = Wager(event.wager, event.hand, event.amount_cents, Standing.PLACED, player_id=event.player_id)
+            return _add(round_, event.seat, wager)
         case BetPlaced():
             return _add(round_, event.seat, Wager(event.wager, On.PLAYER, event.amount_cents, Standing.PLACED))
         case WagerRequested():
-            wager = Wager(event.wager, event.hand, event.amount_cents, Standing.REQUESTED, sequence, event.account_id)
-            return _add(round_, event.seat, wager, event.player_id)
+            stake = (Standing.REQUESTED, sequence, event.account_id, event.player_id)
+            return _add(round_, event.seat, Wager(event.wager, event.hand, event.amount_cents, *stake))
         case WagerConfirmed():
             return _standing(round_, event.seat, event.wager, event.hand, Standing.PLACED)
         case WagerDeclined():
             return _standing(round_, event.seat, event.wager, event.hand, Standing.DECLINED)
         case WagerWithdrawn():
-            withdrawn = _standing(round_, event.seat, event.wager, event.hand, Standing.WITHDRAWN)
-            if event.wager != ANTE:
-                return withdrawn
-            # Without an ante the seat is free again: the next player may be another.
-            return _with_seat(withdrawn, event.seat, lambda seated: replace(seated, player_id=None))
+            return _standing(round_, event.seat, event.wager, event.hand, Standing.WITHDRAWN)
         case _:
             assert_never(event)
 
@@ -219,11 +215,11 @@ def _with_seat(round_: Round, seat: Seat, change: Callable[[Seated], Seated]) ->
     return replace(round_, seats=(*seats[:place], change(Seated(seat)), *seats[place:]))
 
 
-def _add(round_: Round, seat: Seat, wager: Wager, player_id: PlayerId | None = None) -> Round:
+def _add(round_: Round, seat: Seat, wager: Wager) -> Round:
     def added(seated: Seated) -> Seated:
         # A declined or withdrawn wager of the same kind gives way to the new one.
         others = [each for each in seated.wagers if each.wager != wager.wager or each.hand is not wager.hand]
-        return replace(seated, player_id=seated.player_id or player_id, wagers=(*others, wager))
+        return replace(seated, wagers=(*others, wager))
 
     return _with_seat(round_, seat, added)
 

@@ -181,12 +181,14 @@ def reveal_extra(state: Table, area: Area, cards: tuple[Card, ...]) -> tuple[Eve
     if kind is None:
         raise Refused(f"{game.title} has no cards for '{name}'.")
     section = kind.won_section
-    if not _wagered(round_, kind.wager):
-        raise Refused(f"Nobody has a wager on '{name}': its cards were not dealt.", section)
-    if round_.phase is not Phase.SETTLING:
-        raise Refused(f"The cards of '{name}' stay down until all community cards are out.", section)
     if round_.extra(area):
         raise Refused(f"The cards of '{name}' are face up already.", section)
+    if not _wagered(round_, kind.wager):
+        if any(wager.stands for seated in round_.seats if (wager := seated.wager(kind.wager)) is not None):
+            raise Refused(f"Nobody's wager on '{name}' is left to be settled: its cards stay down.", section)
+        raise Refused(f"Nobody has a wager on '{name}': it has no cards on the layout.", section)
+    if round_.phase is not Phase.SETTLING:
+        raise Refused(f"The cards of '{name}' stay down until all community cards are out.", section)
     if len(cards) != kind.extra_cards:
         raise Refused(f"'{name}' has {kind.extra_cards} cards, not {len(cards)}.", section)
     cards_are_fresh(round_, cards, section)

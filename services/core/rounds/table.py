@@ -49,7 +49,10 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True)
 class Wager:
-    """One wager of a seat. `request_sequence` and `account_id` belong to a stake from a game account."""
+    """One wager of a seat, and whose it is where a player was named with it.
+
+    `request_sequence` and `account_id` belong to a stake from a game account.
+    """
 
     wager: WagerName
     hand: On
@@ -57,6 +60,7 @@ class Wager:
     standing: Standing
     request_sequence: int | None = None
     account_id: AccountId | None = None
+    player_id: PlayerId | None = None
 
     @property
     def stands(self) -> bool:
@@ -74,7 +78,6 @@ class Seated:
     """A seat in a round. `cards` are empty until the hand is shown."""
 
     seat: Seat
-    player_id: PlayerId | None = None
     wagers: tuple[Wager, ...] = ()
     folded: bool = False
     forfeited: bool = False
@@ -86,6 +89,12 @@ class Seated:
             if each.wager == name and each.hand is hand:
                 return each
         return None
+
+    @property
+    def player_id(self) -> PlayerId | None:
+        """Whose seat it is: of the first player named with a wager that stands or waits."""
+        named = (each.player_id for each in self.wagers if each.player_id is not None and each.holds_place)
+        return next(named, None)
 
     @property
     def ante(self) -> Wager | None:
