@@ -276,5 +276,7 @@ def _accounts(event: Any) -> str | None:
             return f"The stake of {dollars(cents)} is available again."
         case accounts.WinningsCredited(cents, _, seat, wager):
             return f"{dollars(cents)} were credited for {_wager(wager)} of seat {seat}."
+        case accounts.StakeReturned(cents, _, seat, wager):
+            return f"The stake of {dollars(cents)} on {_wager(wager)} of seat {seat} came back."
         case _:
             return None

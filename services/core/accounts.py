@@ -78,8 +78,18 @@ class CreditWinnings:
     wager: str
 
 
+@dataclass(frozen=True, slots=True)
+class ReturnStake:
+    """The round is void: a stake that was posted already comes back."""
+
+    amount_cents: Cents
+    round_id: str
+    seat: int
+    wager: str
+
+
 PeopleCommand = OpenAccount | Deposit | Withdraw
-ProcessorCommand = PlaceHold | PostHold | ReleaseHold | CreditWinnings
+ProcessorCommand = PlaceHold | PostHold | ReleaseHold | CreditWinnings | ReturnStake
 Command = PeopleCommand | ProcessorCommand
 
 # Events -----------------------------------------------------------------------------------------------
@@ -158,6 +168,16 @@ class WinningsCredited:
 
 
 @dataclass(frozen=True, slots=True)
+class StakeReturned:
+    """A stake that had been debited came back."""
+
+    amount_cents: Cents
+    round_id: str
+    seat: int
+    wager: str
+
+
+@dataclass(frozen=True, slots=True)
 class Refused:
     """A command was refused; nothing changed."""
 
@@ -175,6 +195,7 @@ Event = (
     | HoldPosted
     | HoldReleased
     | WinningsCredited
+    | StakeReturned
     | Refused
 )
 
@@ -236,6 +257,10 @@ def decide(state: State, command: Command, asking: Asking) -> tuple[Event, ...]:
             _require_open(state, asking)
             _require_positive(amount_cents)
             return (WinningsCredited(amount_cents, round_id, seat, wager),)
+        case ReturnStake(amount_cents, round_id, seat, wager):
+            _require_open(state, asking)
+            _require_positive(amount_cents)
+            return (StakeReturned(amount_cents, round_id, seat, wager),)
         case _:
             assert_never(command)
 
@@ -317,7 +342,7 @@ def evolve(state: State, event: Event) -> State:
             return _moved(_hold_ended(state, hold_id, amount_cents), -amount_cents, state.references)
         case HoldReleased(hold_id, amount_cents):
             return replace(_hold_ended(state, hold_id, amount_cents), sequence=sequence)
-        case WinningsCredited(amount_cents):
+        case WinningsCredited(amount_cents) | StakeReturned(amount_cents):
             return _moved(state, amount_cents, state.references)
         case HoldDeclined() | Refused():
             return replace(state, sequence=sequence)

@@ -392,8 +392,14 @@ def following(table_id: TableId, event: Event) -> tuple[Following, ...]:
 
 def _stake_of(event: WagerSettled) -> tuple[Following, ...]:
     """A stake from a game account leaves it, unless it goes back."""
-    if event.hold_id is None or event.account_id is None:
+    if event.account_id is None:
         return ()
+    if event.hold_id is None:
+        # It was posted before a void returned it; the Magic Card and the lucky position have no stake.
+        if event.result is not Result.RETURNED:
+            return ()
+        back = accounts.ReturnStake(event.returned_cents, event.round_id, event.seat, event.wager)
+        return (Following("accounts", event.account_id, back),)
     goes_back = event.returned_cents == event.stake_cents
     command = accounts.ReleaseHold(event.hold_id) if goes_back else accounts.PostHold(event.hold_id)
     return (Following("accounts", event.account_id, command),)
@@ -402,11 +408,9 @@ def _stake_of(event: WagerSettled) -> tuple[Following, ...]:
 def _payout_of(table_id: TableId, event: WagerSettled) -> tuple[Following, ...]:
     if event.claim_id is not None:
         return (_claim(table_id, event.claim_id, event),)
-    posted_and_returned = event.result is Result.RETURNED and event.hold_id is None
-    amount_cents = event.returned_cents if posted_and_returned else event.won_cents
-    if event.account_id is None or not amount_cents or not (posted_and_returned or event.source is Source.GAME_ACCOUNT):
+    if event.account_id is None or not event.won_cents or event.source is not Source.GAME_ACCOUNT:
         return ()
-    credit = accounts.CreditWinnings(amount_cents, event.round_id, event.seat, event.wager)
+    credit = accounts.CreditWinnings(event.won_cents, event.round_id, event.seat, event.wager)
     return (Following("accounts", event.account_id, credit),)
 
 

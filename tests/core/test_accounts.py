@@ -21,6 +21,8 @@ from services.core.accounts import (
     PostHold,
     Refused,
     ReleaseHold,
+    ReturnStake,
+    StakeReturned,
     State,
     WinningsCredited,
     Withdraw,
@@ -65,7 +67,15 @@ def test_an_account_opens_once() -> None:
     refused(given(OPENED), OpenAccount("player-3"), "open already")
 
 
-@pytest.mark.parametrize("command", [Deposit(1, "a"), Withdraw(1, "a"), CreditWinnings(1, "t-1", 3, "magic_card")])
+@pytest.mark.parametrize(
+    "command",
+    [
+        Deposit(1, "a"),
+        Withdraw(1, "a"),
+        CreditWinnings(1, "t-1", 3, "magic_card"),
+        ReturnStake(1, "t-1", 3, "five_card_hand_bonus"),
+    ],
+)
 def test_an_account_that_is_not_open_takes_no_money(command: accounts.Command) -> None:
     refused(INITIAL, command, "account-3", "not open")
 
@@ -76,6 +86,7 @@ def test_amounts_are_more_than_nothing(amount_cents: int) -> None:
         Deposit(amount_cents, "a"),
         Withdraw(amount_cents, "a"),
         CreditWinnings(amount_cents, "table-1-1", 3, "magic_card"),
+        ReturnStake(amount_cents, "table-1-1", 3, "five_card_hand_bonus"),
     ):
         refused(given(OPENED), command, "more than nothing")
 
@@ -85,6 +96,14 @@ def test_money_comes_and_goes() -> None:
     assert when(state, Deposit(500, "in-2")) == (Deposited(500, "in-2"),)
     assert when(state, Withdraw(2_000, "out-1")) == (Withdrawn(2_000, "out-1"),)
     assert amounts(given(OPENED, Deposited(2_000, "in-1"), Withdrawn(750, "out-1"))) == (1_250, 0, 1_250)
+
+
+def test_a_posted_stake_comes_back_when_its_round_is_void() -> None:
+    # 2000 in, 100 staked and posted, 100 back.
+    posted = given(OPENED, Deposited(2_000, "in-1"), HELD, HoldPosted("hold-1", 100))
+    returned = StakeReturned(100, "table-1-1", 3, "five_card_hand_bonus")
+    assert when(posted, ReturnStake(100, "table-1-1", 3, "five_card_hand_bonus")) == (returned,)
+    assert amounts(evolve(posted, returned)) == (2_000, 0, 2_000)
 
 
 def test_a_reference_serves_once_for_ever() -> None:

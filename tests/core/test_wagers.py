@@ -377,14 +377,14 @@ def test_a_void_returns_everything_and_reverses_the_contribution() -> None:
     ]
 
 
-def test_a_void_credits_a_forfeited_stake_that_was_posted() -> None:
+def test_a_void_returns_a_forfeited_stake_that_was_posted() -> None:
     log = dealt(after=hand_bonus(1, played(*ante(1), after=BETTING)))
     log = played(ForfeitWagers(1, "talked"), after=log)
     posted = [command.command for row in settled(log) for command in following("table-1", row)][-1]
     assert posted == accounts.PostHold(f"table-1/{len(BETTING) + 2}")
     void = settled(played(VoidRound("card exposed"), after=log))
     row = next(each for each in reversed(void) if isinstance(each, WagerSettled))
-    assert following("table-1", row) == (Following("accounts", "account-1", accounts.CreditWinnings(100, R, 1, FIVE)),)
+    assert following("table-1", row) == (Following("accounts", "account-1", accounts.ReturnStake(100, R, 1, FIVE)),)
 
 
 def test_a_closed_round_is_finished() -> None:

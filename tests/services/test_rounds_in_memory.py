@@ -59,7 +59,7 @@ def test_every_level_accounts_for_every_microcent(path: Path) -> None:
 
 def test_every_account_is_what_its_entries_add_up_to(path: Path) -> None:
     house = finished(path)
-    signs = {"Deposited": 1, "Withdrawn": -1, "HoldPosted": -1, "WinningsCredited": 1}
+    signs = {"Deposited": 1, "Withdrawn": -1, "HoldPosted": -1, "WinningsCredited": 1, "StakeReturned": 1}
     for account_id in house.keys("accounts"):
         account = house.fold("accounts", account_id)
         events = [record.event for record in house.records("accounts", account_id)]

@@ -164,7 +164,9 @@ def _account_adds_up(audit: Audit, key: str) -> None:
     balance, held = 0, {}
     for event in audit.events("accounts", key):
         match event:
-            case accounts.Deposited(cents, _) | accounts.WinningsCredited(amount_cents=cents):
+            case accounts.Deposited(cents, _):
+                balance += cents
+            case accounts.WinningsCredited(amount_cents=cents) | accounts.StakeReturned(amount_cents=cents):
                 balance += cents
             case accounts.Withdrawn(cents, _):
                 balance -= cents
