@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from services.backoffice.sentences import cards, dollars, words
+from services.backoffice.sentences import cards
 from services.core.games import GAMES
+from services.core.money import dollars
+from services.core.names import words
 from services.runtime.comparing import Comparison
 from services.runtime.verifying import Verdict
 

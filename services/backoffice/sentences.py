@@ -5,8 +5,8 @@ from typing import Any
 
 from services.core import accounts, jackpots, rounds, wagers
 from services.core.games import GAMES
-from services.core.money import MICROCENTS_PER_CENT
-from services.core.names import Card, GameName, On, Source
+from services.core.money import MICROCENTS_PER_CENT, dollars
+from services.core.names import Card, GameName, On, Source, words
 
 SUITS = {"c": "♣", "d": "♦", "h": "♥", "s": "♠"}
 SOURCES = {
@@ -58,20 +58,9 @@ def section(event: Any, game: GameName | None) -> str | None:
 # Words --------------------------------------------------------------------------------------------------
 
 
-def dollars(cents: int) -> str:
-    """123456 as $1,234.56."""
-    sign = "-" if cents < 0 else ""
-    return f"{sign}${abs(cents) // 100:,}.{abs(cents) % 100:02d}"
-
-
 def cards(names: Iterable[Card]) -> str:
     """`As` and `Td` as A♠ 10♦."""
     return " ".join(name[:-1].replace("T", "10") + SUITS[name[-1]] for name in names)
-
-
-def words(name: str) -> str:
-    """A name as it is spoken: royal_flush is royal flush."""
-    return name.replace("_", " ")
 
 
 def _wager(name: str, on: On = On.PLAYER) -> str:

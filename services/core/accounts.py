@@ -9,7 +9,7 @@ from typing import Any, assert_never
 
 from services.core import refusal
 from services.core.asking import Asking, Following
-from services.core.money import Cents
+from services.core.money import Cents, dollars
 from services.core.names import AccountId, PlayerId, Text
 from services.core.rounds import ConfirmWager, DeclineWager
 
@@ -315,11 +315,6 @@ def _require_available(state: State, amount_cents: Cents) -> None:
             f"The account has {dollars(state.available_cents)} available{held} and {dollars(amount_cents)} was asked"
             f" for. Take at most {dollars(state.available_cents)}."
         )
-
-
-def dollars(amount_cents: Cents) -> str:
-    """An amount as people read it: $1,234.05."""
-    return f"${amount_cents // 100:,}.{amount_cents % 100:02}"
 
 
 # Evolve -----------------------------------------------------------------------------------------------

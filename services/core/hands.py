@@ -52,7 +52,6 @@ _CLASSES: tuple[HandName | None, ...] = (
     "straight_flush",
 )
 _CLASS_SHIFT, _FIRST_SHIFT, _RANK_MASK, _DEUCE = 24, 16, 0xF, 2
-_ACE_KING = (12 << 16) | (11 << 12)
 _TEN, _JACK, _ACE = 10, 11, 14
 
 
@@ -76,25 +75,6 @@ def met(cards: Sequence[Card], *, ace_low_straight: bool = False) -> frozenset[H
             return _five(_evaluate(cards) >> _FIRST_SHIFT, False)
         case count:
             raise ValueError(f"No paytable is for {count} cards.")
-
-
-def strength(cards: Sequence[Card]) -> int:
-    """A number that is greater for the higher of two five-card hands, and equal for a tie. 639a.6, 678a.6(c)
-
-    Raises ValueError as `met`, and for any number of cards but five.
-    """
-    _check(cards)
-    if len(cards) != 5:
-        raise ValueError(f"Hands of five cards are compared, not of {len(cards)}.")
-    return _evaluate(cards)
-
-
-def ace_king_or_better(cards: Sequence[Card]) -> bool:
-    """Whether a dealer's five cards hold an ace and a king, or a pair or better. 639a.11(c)(3)
-
-    Raises ValueError as `strength`.
-    """
-    return strength(cards) >= _ACE_KING
 
 
 def _check(cards: Sequence[Card]) -> None:

@@ -17,3 +17,9 @@ def contribution_microcents(wager_cents: int, rate_ppm: int) -> Microcents:
 def whole_cents(amount_microcents: int) -> Cents:
     """An amount cut to whole cents; the fraction stays where it was."""
     return amount_microcents // MICROCENTS_PER_CENT
+
+
+def dollars(amount_cents: int) -> str:
+    """An amount as people read it: 123456 is $1,234.56."""
+    sign = "-" if amount_cents < 0 else ""
+    return f"{sign}${abs(amount_cents) // 100:,}.{abs(amount_cents) % 100:02}"

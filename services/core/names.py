@@ -52,3 +52,8 @@ class Source(StrEnum):
     TABLE_INVENTORY = "table_inventory"
     GAME_ACCOUNT = "game_account"
     HAND_PAY = "hand_pay"
+
+
+def words(name: str) -> str:
+    """A name as it is spoken: royal_flush is royal flush."""
+    return name.replace("_", " ")

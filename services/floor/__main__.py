@@ -9,6 +9,7 @@ from collections import Counter
 
 import httpx
 
+from services.core.money import dollars
 from services.floor.calls import Backoff, Failure, Services
 from services.floor.dealer import OVER, Dealer
 from services.floor.floorperson import Floorperson
@@ -126,7 +127,7 @@ def summary(tally: Counter[str], played: str, before: Meters, after: Meters) -> 
     """What the floor did, a line each."""
     claims = sorted(name.removeprefix("claims ") for name in tally if name.startswith("claims "))
     levels = ", ".join(
-        f"{name} {tally[f'claims {name}']} ({_dollars(tally[f'claims_cents {name}'])})" for name in claims
+        f"{name} {tally[f'claims {name}']} ({dollars(tally[f'claims_cents {name}'])})" for name in claims
     )
     results = ", ".join(f"{tally[f'wagers {result}']} {result}" for result in ("won", "lost", "pushed", "returned"))
     lines = [
@@ -135,22 +136,18 @@ def summary(tally: Counter[str], played: str, before: Meters, after: Meters) -> 
         f"({tally['wrong counts']} by a wrong count), {tally['rounds counted']} counted",
         f"wagers     {results}; {tally['wagers declined']} declined, {tally['wagers withdrawn']} withdrawn, "
         f"{tally['forfeits']} forfeits",
-        f"money      staked {_dollars(tally['staked_cents'])}, won {_dollars(tally['won_cents'])} "
-        f"and what meters paid, stakes back {_dollars(tally['returned_cents'])}",
+        f"money      staked {dollars(tally['staked_cents'])}, won {dollars(tally['won_cents'])} "
+        f"and what meters paid, stakes back {dollars(tally['returned_cents'])}",
         f"claims     {levels or 'none'}",
-        f"envy       {tally['envy bonuses']} ({_dollars(tally['envy_cents'])})",
-        f"accounts   {tally['players seated']} seated, deposits {_dollars(tally['deposit_cents'])}, "
-        f"withdrawals {_dollars(tally['withdraw_cents'])}",
+        f"envy       {tally['envy bonuses']} ({dollars(tally['envy_cents'])})",
+        f"accounts   {tally['players seated']} seated, deposits {dollars(tally['deposit_cents'])}, "
+        f"withdrawals {dollars(tally['withdraw_cents'])}",
         f"refusals   {tally['meant refusals']} meant, {tally['unmeant refusals']} not meant; "
         f"{tally['failures']} failures, {tally['calls repeated']} calls repeated",
     ]
     for name, value in after.items():
-        lines.append(f"meter      {name}: {_dollars(before.get(name, value))} -> {_dollars(value)}")
+        lines.append(f"meter      {name}: {dollars(before.get(name, value))} -> {dollars(value)}")
     return "\n".join(lines)
-
-
-def _dollars(cents: int) -> str:
-    return f"${cents // 100:,}.{cents % 100:02d}"
 
 
 async def run(settings: Settings) -> int:

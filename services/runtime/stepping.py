@@ -89,7 +89,7 @@ class Chain:
 
     def advance(self, stored: bytes) -> None:
         """Moves the head behind a record that is known to be the next."""
-        self.head = Head(self.head.sequence + 1, sha256(stored).digest())
+        self.head = self.head.after(stored)
         self._recent.append((self.head.sequence, self.head.hash))
 
     def _check_duplicate(self, sequence: int, stored: bytes) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 
 import yaml
 
+from services.core.documents import RulesInvalid, submission
 from services.core.names import RulesId
-from services.core.rules import RuleBook, RulesInvalid, Submission, submission
+from services.core.rules import RuleBook, Submission
 
 
 class RulesUnreadable(Exception):

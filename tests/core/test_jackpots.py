@@ -44,13 +44,13 @@ from services.core.jackpots import (
 )
 from services.core.names import On, Source
 from services.core.paytables import Paytable
-from services.core.rules import AnteLimits, Level, Progressive, RuleBook, StubCount, Submission
+from services.core.rules import AnteLimits, LevelRules, Progressive, RuleBook, StubCount, Submission
 
 CENT = 1_000_000
 EMPTY = Paytable((), "operator")
 
 
-def submission(name: str, game: str, *levels: Level) -> Submission:
+def submission(name: str, game: str, *levels: LevelRules) -> Submission:
     progressive = Progressive("A", 100, EMPTY, levels, None) if levels else None
     return Submission(
         id=name,
@@ -69,16 +69,18 @@ def submission(name: str, game: str, *levels: Level) -> Submission:
     )
 
 
-MISSISSIPPI = submission("ms", "mississippi_stud", Level("meter", 1_000_000, 1_000_000, 190_000, 10_000, 25_000_000))
-CARIBBEAN = submission("cs", "caribbean_stud", Level("meter", 1_000_000, 1_000_000, 290_000, 10_000, 30_000_000))
+MISSISSIPPI = submission(
+    "ms", "mississippi_stud", LevelRules("meter", 1_000_000, 1_000_000, 190_000, 10_000, 25_000_000)
+)
+CARIBBEAN = submission("cs", "caribbean_stud", LevelRules("meter", 1_000_000, 1_000_000, 290_000, 10_000, 30_000_000))
 THREE_LEVELS = submission(
     "ms-c",
     "mississippi_stud",
-    Level("mega", 5_000_000, 5_000_000, 110_000, 15_000, 100_000_000),
-    Level("major", 500_000, 500_000, 45_000, 5_000, 5_000_000),
-    Level("minor", 20_000, 20_000, 33_333, 0, 30_000),
+    LevelRules("mega", 5_000_000, 5_000_000, 110_000, 15_000, 100_000_000),
+    LevelRules("major", 500_000, 500_000, 45_000, 5_000, 5_000_000),
+    LevelRules("minor", 20_000, 20_000, 33_333, 0, 30_000),
 )
-TIGHT = submission("tight", "mississippi_stud", Level("meter", 1_000, 1_000, 500_000, 100_000, 1_100))
+TIGHT = submission("tight", "mississippi_stud", LevelRules("meter", 1_000, 1_000, 500_000, 100_000, 1_100))
 CAJUN = submission("cj", "cajun_stud")
 BOOK = RuleBook((MISSISSIPPI, CARIBBEAN, THREE_LEVELS, TIGHT, CAJUN))
 ASKING = Asking("progressive-1", "floorperson", 1_800_000_000_000, BOOK)

@@ -33,14 +33,13 @@ from services.core.jackpots import (
 from services.core.meters import Level, Meter, Terms
 from services.core.names import On, Source
 from services.core.paytables import Paytable
-from services.core.rules import AnteLimits, Progressive, RuleBook, StubCount, Submission
-from services.core.rules import Level as LevelOfRules
+from services.core.rules import AnteLimits, LevelRules, Progressive, RuleBook, StubCount, Submission
 
 CENT = 1_000_000
 TABLES = ("table-1", "table-2", "table-3")
 
 
-def asking(levels: tuple[LevelOfRules, ...]) -> Asking:
+def asking(levels: tuple[LevelRules, ...]) -> Asking:
     progressive = Progressive("A", 100, Paytable((), "operator"), levels, None)
     submission = Submission(
         id="rules",
@@ -61,18 +60,18 @@ def asking(levels: tuple[LevelOfRules, ...]) -> Asking:
 
 
 @st.composite
-def levels_of_rules(draw: st.DrawFn, name: str) -> LevelOfRules:
+def levels_of_rules(draw: st.DrawFn, name: str) -> LevelRules:
     reset = draw(st.integers(0, 2_000))
     base = reset + draw(st.integers(0, 500))
     limit = base + draw(st.one_of(st.integers(0, 60), st.just(10_000_000)))  # tight, or never met
-    return LevelOfRules(name, base, reset, draw(st.integers(0, 900_000)), draw(st.integers(0, 100_000)), limit)
+    return LevelRules(name, base, reset, draw(st.integers(0, 900_000)), draw(st.integers(0, 100_000)), limit)
 
 
 @dataclass
 class Pot:
     """One level as the rules describe it, in cents as fractions."""
 
-    rules: LevelOfRules
+    rules: LevelRules
     shown: Fraction
     house: Fraction
     hidden: Fraction = Fraction(0)
@@ -128,7 +127,7 @@ class Play(RuleBasedStateMachine):
     """Tables wager, void and win at one progressive of three levels, in any order."""
 
     @initialize(levels=st.tuples(levels_of_rules("mega"), levels_of_rules("major"), levels_of_rules("minor")))
-    def opened(self, levels: tuple[LevelOfRules, ...]) -> None:
+    def opened(self, levels: tuple[LevelRules, ...]) -> None:
         self.asking = asking(levels)
         self.state = INITIAL
         self.pots = {level.name: Pot(level, Fraction(level.base_cents), Fraction(level.base_cents)) for level in levels}
@@ -259,7 +258,7 @@ def test_a_fraction_is_carried_from_win_to_win(wagers: list[int], rate: int, hid
 @given(order=st.permutations(range(6)), cents=st.lists(st.integers(1, 600), min_size=6, max_size=6))
 def test_voiding_every_round_leaves_what_was_there(order: list[int], cents: list[int]) -> None:
     """In whatever order, over a limit met on the way, without a win in between."""
-    told = asking((LevelOfRules("meter", 1_000, 1_000, 500_000, 30_000, 1_300),))
+    told = asking((LevelRules("meter", 1_000, 1_000, 500_000, 30_000, 1_300),))
     state = reduce(evolve, decide(INITIAL, OpenProgressive("rules"), told), INITIAL)
     before = state.levels[0].meter
     for number, wager_cents in enumerate(cents):

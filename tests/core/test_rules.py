@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from services.core.documents import RulesInvalid, submission
 from services.core.names import On
 from services.core.paytables import Kind
-from services.core.rules import Envy, RuleBook, RulesInvalid, RulesMissing, Submission, submission
+from services.core.rules import Envy, RuleBook, RulesMissing, Submission
 
 Document = dict[str, Any]
 
@@ -141,7 +142,6 @@ def test_a_submission_is_read() -> None:
     assert [line.odds.text for line in read.main_tables["main"].lines] == ["2 to 1", "1 to 1", "push"]
     assert read.main_tables["main"].source == "655a.12(a)"
     assert read.floorperson_at_odds is not None and read.floorperson_at_odds.multiple == 500
-    assert read.dealer_qualifies_with is None
 
 
 def test_a_progressive_is_read() -> None:
@@ -167,7 +167,6 @@ def test_bonuses_are_read_and_a_fixed_amount_is_minimum_and_maximum() -> None:
 def test_caribbean_stud_has_two_tables_and_a_dealer() -> None:
     read = submission(caribbean(), b"")
     assert set(read.main_tables) == {"ante_table", "bet_table"}
-    assert read.dealer_qualifies_with == "ace_king"
     assert read.bonuses["five_card_hand_bonus"].hands == (On.PLAYER, On.DEALER)
 
 

@@ -3,7 +3,7 @@
 from services.core.asking import Asking
 from services.core.games.game import ANTE, LUCKY_POSITION, MAGIC_CARD, PROGRESSIVE, Game, OptionalWager
 from services.core.money import Cents
-from services.core.names import On, WagerName
+from services.core.names import On, WagerName, words
 from services.core.refusal import Refused
 from services.core.rounds.checks import round_betting, rules_of, seat_exists
 from services.core.rounds.commands import ConfirmWager, DeclineWager, PlaceWager, WithdrawWager
@@ -162,4 +162,4 @@ def _requested(round_: Round, seated: Seated, command: PlaceWager) -> WagerReque
 
 
 def _said(wager: WagerName) -> str:
-    return f"'{wager.replace('_', ' ')}'"
+    return f"'{words(wager)}'"

@@ -5,6 +5,7 @@ from typing import assert_never
 from services.core.asking import Asking
 from services.core.games import GAMES
 from services.core.games.game import FIVE_CARD_HAND_BONUS, Area, Game
+from services.core.names import words
 from services.core.refusal import Refused
 from services.core.rounds import betting, play
 from services.core.rounds.checks import cards_are_fresh, listed, round_in_progress, rules_of, seat_exists
@@ -242,8 +243,9 @@ def _drawn_and_revealed(round_: Round, seated: Seated, game: Game, rules: Submis
             )
     for kind, _ in live_optional(round_, seated):
         if kind.extra_area is not None and not round_.extra(kind.extra_area):
-            name = kind.wager.replace("_", " ")
-            raise Refused(f"Seat {seated.seat} has a wager on '{name}': turn over its cards first.", kind.won_section)
+            raise Refused(
+                f"Seat {seated.seat} has a wager on '{words(kind.wager)}': turn over its cards first.", kind.won_section
+            )
 
 
 def _release(state: Table, command: ReleasePayout) -> tuple[Event, ...]:

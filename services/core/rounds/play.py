@@ -4,7 +4,7 @@ from services.core.asking import Asking
 from services.core.cards import DECK, parse
 from services.core.changing import replace
 from services.core.games.game import Area
-from services.core.names import DEALER, Card, Position, Seat
+from services.core.names import DEALER, Card, Position, Seat, words
 from services.core.refusal import Refused
 from services.core.rounds.checks import cards_are_fresh, listed, round_in_progress, rules_of, seat_exists
 from services.core.rounds.commands import Bet, CountStub, Fold, ForfeitWagers
@@ -177,7 +177,7 @@ def reveal_extra(state: Table, area: Area, cards: tuple[Card, ...]) -> tuple[Eve
     round_ = round_in_progress(state)
     game = game_of(round_)
     kind = next((each for each in game.optional if each.extra_area is area), None)
-    name = area.value.replace("_", " ")
+    name = words(area.value)
     if kind is None:
         raise Refused(f"{game.title} has no cards for '{name}'.")
     section = kind.won_section

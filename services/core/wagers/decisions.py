@@ -1,152 +1,26 @@
-"""Wagers: what each came to, by which odds, from which source. Settled from the round log alone."""
+"""What an event of the round log means for the wagers: what each came to, by which odds, from which source."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import assert_never
 
-from services.core import accounts, jackpots, rounds
-from services.core.asking import Asking, Following
+from services.core import rounds
+from services.core.asking import Asking
 from services.core.games.game import FIVE_CARD_HAND_BONUS, LUCKY_POSITION, MAGIC_CARD, PROGRESSIVE, Game
 from services.core.money import Cents
-from services.core.names import (
-    AccountId,
-    ClaimId,
-    GameName,
-    HandName,
-    On,
-    PlayerId,
-    ProgressiveId,
-    Result,
-    RoundId,
-    RulesId,
-    Seat,
-    Source,
-    TableId,
-    WagerName,
-)
+from services.core.names import HandName, Result, RoundId, Seat, WagerName
 from services.core.rounds.settlement import Settled, envy_hand, lost, returned, settle_hand
 from services.core.rounds.table import Round, Seated, Table, Wager, game_of, live_main, live_optional, street_due
-
-# There are no commands: the input is the round log, and what is known is the fold of it by `rounds.evolve`.
-
-# Events -----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class RoundStarted:
-    """A round was opened at the table."""
-
-    round_id: RoundId
-    game: GameName
-    rules: RulesId
-
-
-@dataclass(frozen=True, slots=True)
-class HoldRequested:
-    """The stake of a requested wager must be held by the account."""
-
-    round_id: RoundId
-    seat: Seat
-    wager: WagerName
-    hold_id: str
-    amount_cents: Cents
-    player_id: PlayerId
-    account_id: AccountId
-    request_sequence: int
-
-
-@dataclass(frozen=True, slots=True)
-class HoldReturned:
-    """The held stake must be released: the wager was withdrawn or declined, or the round is void."""
-
-    round_id: RoundId
-    seat: Seat
-    wager: WagerName
-    hold_id: str
-    account_id: AccountId
-
-
-@dataclass(frozen=True, slots=True)
-class ContributionDue:
-    """The accepted progressive wagers of the round, together, contribute to the progressive. One a round."""
-
-    round_id: RoundId
-    progressive_id: ProgressiveId
-    wager_cents: Cents
-    wagers: int
-
-
-@dataclass(frozen=True, slots=True)
-class ContributionReversed:
-    """The round is void: its contribution is reversed."""
-
-    round_id: RoundId
-    progressive_id: ProgressiveId
-
-
-@dataclass(frozen=True, slots=True)
-class WagerSettled:
-    """What one wager came to. A void's `returned` takes the place of an earlier result of the same wager.
-
-    `won_cents` is what is added and `returned_cents` the stake given back; `won_cents` is None for a
-    share of a meter, whose amount is in its claim. `hand` is the line met. `hold_id` and `account_id`
-    are those of a stake from a game account, empty otherwise; a stake that was posted before a void returns it has no
-    `hold_id` any more.
-    """
-
-    round_id: RoundId
-    seat: Seat
-    wager: WagerName
-    on: On
-    hand: HandName | None
-    stake_cents: Cents
-    result: Result
-    odds: str | None
-    won_cents: Cents | None
-    returned_cents: Cents
-    source: Source | None
-    claim_id: ClaimId | None
-    section: str
-    player_id: PlayerId | None
-    account_id: AccountId | None
-    hold_id: str | None
-    progressive_id: ProgressiveId | None
-    entered_by: str
-
-
-@dataclass(frozen=True, slots=True)
-class EnvyBonusWon:
-    """A hand at the table qualifies: each of these other progressive players gets the Envy Bonus. 655a.11(i)(1)(v)"""
-
-    round_id: RoundId
-    progressive_id: ProgressiveId
-    holder_seat: Seat
-    recipient_seats: tuple[Seat, ...]
-    hand: HandName
-    amount_cents: Cents
-    section: str
-
-
-@dataclass(frozen=True, slots=True)
-class RoundFinished:
-    """Nothing more is settled in the round: it was closed, or is void."""
-
-    round_id: RoundId
-    void: bool
-
-
-Event = (
-    RoundStarted
-    | HoldRequested
-    | HoldReturned
-    | ContributionDue
-    | ContributionReversed
-    | WagerSettled
-    | EnvyBonusWon
-    | RoundFinished
+from services.core.wagers.events import (
+    ContributionDue,
+    ContributionReversed,
+    EnvyBonusWon,
+    Event,
+    HoldRequested,
+    HoldReturned,
+    RoundFinished,
+    RoundStarted,
+    WagerSettled,
 )
-
-# Decisions --------------------------------------------------------------------------------------------
 
 
 def decide(table: rounds.State, event: rounds.Event, asking: Asking) -> tuple[Event, ...]:
@@ -355,84 +229,4 @@ def _row(table: Table, seated: Seated, row: Settled, asking: Asking) -> WagerSet
         hold_id=hold_id,
         progressive_id=table.progressive_id if linked else None,
         entered_by=asking.actor,
-    )
-
-
-# What follows -------------------------------------------------------------------------------------------
-
-
-def following(table_id: TableId, event: Event) -> tuple[Following, ...]:
-    """The commands to `accounts` and `jackpots` that follow from a wagers record of a table."""
-    match event:
-        case HoldRequested():
-            hold = accounts.PlaceHold(
-                event.hold_id, event.amount_cents, event.player_id, table_id, event.round_id, event.request_sequence
-            )
-            return (Following("accounts", event.account_id, hold),)
-        case HoldReturned():
-            return (Following("accounts", event.account_id, accounts.ReleaseHold(event.hold_id)),)
-        case ContributionDue():
-            contribute = jackpots.Contribute(table_id, event.round_id, event.wager_cents, event.wagers)
-            return (Following("jackpots", event.progressive_id, contribute),)
-        case ContributionReversed():
-            reverse = jackpots.ReverseContribution(table_id, event.round_id)
-            return (Following("jackpots", event.progressive_id, reverse),)
-        case WagerSettled():
-            return (*_stake_of(event), *_payout_of(table_id, event))
-        case EnvyBonusWon():
-            award = jackpots.AwardEnvy(
-                table_id, event.round_id, event.holder_seat, event.recipient_seats, event.hand, event.amount_cents
-            )
-            return (Following("jackpots", event.progressive_id, award),)
-        case RoundStarted() | RoundFinished():
-            return ()
-        case _:
-            assert_never(event)
-
-
-def _stake_of(event: WagerSettled) -> tuple[Following, ...]:
-    """A stake from a game account leaves it, unless it goes back."""
-    if event.account_id is None:
-        return ()
-    if event.hold_id is None:
-        # It was posted before a void returned it; the Magic Card and the lucky position have no stake.
-        if event.result is not Result.RETURNED:
-            return ()
-        back = accounts.ReturnStake(event.returned_cents, event.round_id, event.seat, event.wager)
-        return (Following("accounts", event.account_id, back),)
-    goes_back = event.returned_cents == event.stake_cents
-    command = accounts.ReleaseHold(event.hold_id) if goes_back else accounts.PostHold(event.hold_id)
-    return (Following("accounts", event.account_id, command),)
-
-
-def _payout_of(table_id: TableId, event: WagerSettled) -> tuple[Following, ...]:
-    if event.claim_id is not None:
-        return (_claim(table_id, event.claim_id, event),)
-    if event.account_id is None or not event.won_cents or event.source is not Source.GAME_ACCOUNT:
-        return ()
-    credit = accounts.CreditWinnings(event.won_cents, event.round_id, event.seat, event.wager)
-    return (Following("accounts", event.account_id, credit),)
-
-
-def _claim(table_id: TableId, claim_id: ClaimId, event: WagerSettled) -> Following:
-    assert event.hand is not None and event.odds is not None and event.source is not None, "a claim is of a win"
-    assert event.progressive_id is not None, "a table whose payouts wait for a floorperson is linked to a progressive"
-    return Following(
-        "jackpots",
-        event.progressive_id,
-        jackpots.ClaimPayout(
-            claim_id,
-            table_id,
-            event.round_id,
-            event.seat,
-            event.wager,
-            event.on,
-            event.hand,
-            event.odds,
-            event.won_cents,
-            event.source,
-            event.player_id,
-            event.account_id,
-            event.entered_by,
-        ),
     )
