@@ -11,7 +11,7 @@ import pytest
 from services.flow import PARTITIONS
 from services.runtime.kafka import partition_of
 from tests.support import parts
-from tests.support.exact import Play, exact, grows, in_database, play, roundlog
+from tests.support.exact import PLAY_SECONDS, Play, exact, grows, in_database, play, roundlog
 from tests.support.house import COMMAND_SERVICES, House, until
 
 
@@ -47,7 +47,7 @@ def stopped(house: House) -> list[str]:
 
 
 def test_every_service_is_killed_once_in_the_middle_of_play(own: House) -> None:
-    floor = Play(own, 20, seed=1)
+    floor = Play(own, 14, seed=1)
     for name in COMMAND_SERVICES:
         grows(own, "rounds", 40)
         own.kill(name)
@@ -90,8 +90,8 @@ def test_a_worker_that_was_paused_and_overtaken_writes_nothing_more(own: House) 
         async with connection.transaction():
             row = "SELECT position FROM positions WHERE stream = 'wagers' AND partition = $1 FOR UPDATE"
             position = await connection.fetchval(row, partition)
-            waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%positions%'"
-            deadline = time.monotonic() + 9
+            waits = "SELECT bool_or(pg_backend_pid() = ANY (pg_blocking_pids(pid))) FROM pg_locks WHERE NOT granted"
+            deadline = time.monotonic() + PLAY_SECONDS
             while not await connection.fetchval(waits):
                 assert time.monotonic() < deadline, "the processor did not come to its snapshot"
             os.kill(own.processes["wagers"].pid, signal.SIGSTOP)
