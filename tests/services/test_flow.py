@@ -142,7 +142,7 @@ def appends() -> Iterator[tuple[str, str]]:
 
 def test_only_processors_write_logs_and_only_apis_write_commands() -> None:
     assert set(appends()) == WRITERS, "a new writer: is the log still written by its processor alone?"
-    assert "self._topic = stream.commands" in (SERVICES / "runtime" / "asking.py").read_text()
+    assert "self._topic = stream.commands" in (SERVICES / "runtime" / "desk.py").read_text()
 
 
 def test_one_file_has_a_producer() -> None:
