@@ -61,6 +61,7 @@ PINS := --universal --python-version 3.11 --generate-hashes --no-annotate --no-h
 
 .PHONY: reset
 reset: ## Forget the data of `make run`.
+	@test ! -e .local/data/lock || flock --nonblock .local/data/lock true || { echo "The house is open: close it first."; exit 1; }
 	rm --recursive --force .local/data
 
 .PHONY: compose-env

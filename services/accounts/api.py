@@ -1,5 +1,6 @@
 """Game accounts over HTTP: deposits and withdrawals go in, balances and entries come out."""
 
+import re
 from datetime import datetime
 from typing import Any
 
@@ -10,18 +11,21 @@ from services.runtime.forms import Forms, Malformed
 from services.runtime.service import Parts, checked_key
 
 FORMS = Forms(accounts.PeopleCommand)
+RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,6})?([Zz]|[+-]\d\d:\d\d)")
 
 
 def _moment(as_of: str | None) -> int | None:
     """Milliseconds since 1970 of an RFC 3339 time. Raises Malformed."""
     if as_of is None:
         return None
+    # A plus that is not percent-encoded in a query comes as a space.
+    as_of = re.sub(r" (\d\d:\d\d)$", r"+\1", as_of)
     try:
-        moment = datetime.fromisoformat(as_of.replace(" ", "+"))
+        if RFC_3339.fullmatch(as_of) is None:
+            raise ValueError
+        moment = datetime.fromisoformat(as_of.upper())
     except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
-        raise Malformed("as_of must be a time of RFC 3339 with its zone, such as 2026-11-29T20:00:00Z.")
+        raise Malformed("as_of must be a time of RFC 3339 with its zone, such as 2026-11-29T20:00:00Z.") from None
     return round(moment.timestamp() * 1000)
 
 

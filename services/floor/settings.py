@@ -51,4 +51,11 @@ def read(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) 
         # argparse converts a default that is text by the same type as an argument, so both are checked alike.
         kind = type(field.default)
         parser.add_argument("--" + field.name.replace("_", "-"), type=kind, default=value)
-    return Settings(**vars(parser.parse_args(arguments)))
+    settings = Settings(**vars(parser.parse_args(arguments)))
+    if settings.tables < 1:
+        parser.error("--tables must be 1 or more")
+    if settings.rounds < 0:
+        parser.error("--rounds must be 0 (until it is stopped) or more")
+    if not 0 <= settings.pace < float("inf"):
+        parser.error("--pace must be 0 (as fast as it goes) or more rounds a minute")
+    return settings

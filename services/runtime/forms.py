@@ -8,7 +8,16 @@ from dataclasses import MISSING, fields
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, create_model
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    create_model,
+)
 
 BODY_BYTES_MAX = 65_536
 CENTS_MAX = 10**12
@@ -31,9 +40,20 @@ def _position(value: Any) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
+def is_printed(text: str) -> bool:
+    """Whether a text is what it looks like on paper: no control or invisible characters, no space at an end."""
+    return bool(text) and text == text.strip() and text.isprintable()
+
+
+def _printed(text: str) -> str:
+    if not is_printed(text):
+        raise ValueError("not printable")
+    return text
+
+
 _TAGGED: dict[str, Any] = {
     "id": Annotated[str, Field(pattern=ID_PATTERN)],
-    "text": Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]{1,200}$")],
+    "text": Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_printed)],
     "seat": Annotated[int, Field(ge=1, le=99)],
     "card": Annotated[str, Field(pattern=r"^[2-9TJQKA][cdhs]$")],
     "multiple": Annotated[int, Field(ge=1, le=99)],
@@ -46,7 +66,7 @@ _TAGGED: dict[str, Any] = {
 }
 _SAID = {
     "id": "letters, digits, dots, dashes and underscores, at most 96",
-    "text": "1 to 200 printable characters",
+    "text": "1 to 200 printable characters, without a space at either end",
     "seat": "a seat's number, from 1",
     "card": "a card such as As or Td: a rank of 23456789TJQKA and a suit of cdhs",
     "multiple": "a whole number, from 1",

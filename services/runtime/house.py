@@ -4,6 +4,7 @@ Ctrl-C stops it all in order; a kill -9 takes everything with it. The data are t
 """
 
 import argparse
+import fcntl
 import http.client
 import os
 import signal
@@ -15,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
+from typing import IO
 
 from services.flow import PORTS
 from services.runtime.local import (
@@ -239,6 +241,18 @@ def stay_open(house: House, options: argparse.Namespace, leaving: threading.Even
     return 0
 
 
+def locked(folder: Path) -> IO[bytes] | None:
+    """The folder's lock, held until it is closed or this process ends; None where another house holds it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = (folder / "lock").open("ab")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.close()
+        return None
+    return lock
+
+
 def main() -> int:
     options = arguments()
     leaving = threading.Event()
@@ -250,6 +264,10 @@ def main() -> int:
     signal.signal(signal.SIGTERM, leave)
     house = House(options.data, options.logs)
     code = 0
+    data_lock = locked(options.data)
+    if data_lock is None:
+        say(f"Another house is open on {shown(options.data)}. Close it first: two brokers on one folder destroy it.")
+        return 1
     try:
         say(f"Opening the house (logs in {shown(options.logs)}):")
         house.open(leaving, services=not options.no_services)
@@ -262,6 +280,7 @@ def main() -> int:
     finally:
         say("Closing the house.")
         house.close()
+        data_lock.close()
     return code
 
 

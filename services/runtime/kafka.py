@@ -55,6 +55,18 @@ Group = Sequence[tuple[str, bytes]]
 """Records, (key, value) each, that must stand in the log together or not at all."""
 
 
+def _size(group: Group) -> int:
+    return sum(len(key.encode()) + len(value) + RECORD_OVERHEAD_BYTES for key, value in group)
+
+
+class _Lane:
+    """The way to one partition: one batch is on it, the others wait together."""
+
+    def __init__(self) -> None:
+        self.open = asyncio.Lock()
+        self.waiting: list[tuple[Sequence[Group], asyncio.Future[int]]] = []
+
+
 @contextlib.asynccontextmanager
 async def _asking(what: str, seconds: float | None = None) -> AsyncIterator[None]:
     """Whatever goes wrong between the client and the broker, within so many seconds, is a BrokerAway.
@@ -86,6 +98,7 @@ class Kafka:
 
     def __init__(self, servers: str) -> None:
         self.servers = servers
+        self._lanes: dict[tuple[str, int], _Lane] = {}
         self._producer: AIOKafkaProducer | None = None
         self._starting = asyncio.Lock()
 
@@ -94,22 +107,52 @@ class Kafka:
         await self._drop(self._producer)
 
     async def append(self, topic: str, partition: int, groups: Sequence[Group]) -> int:
-        """Appends groups, each atomically; returns the offset behind the last record. Raises BrokerAway.
+        """Appends groups, each atomically; returns an offset behind their last record. Raises BrokerAway.
 
-        When it raises, some groups may have been appended and others not.
+        When it raises, some groups may have been appended and others not. Calls for one partition that come
+        while another is under way go together in the next: the client can have one batch of it in hand.
         """
+        for group in groups:
+            if _size(group) > BATCH_BYTES_MAX:
+                raise ValueError(f"a group of {_size(group)} bytes does not fit in one batch of {topic}")
+        lane = self._lanes.setdefault((topic, partition), _Lane())
+        mine: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        lane.waiting.append((groups, mine))
+        async with lane.open:
+            if not mine.done():
+                taken, lane.waiting = lane.waiting, []
+                await self._append_together(topic, partition, taken)
+        return mine.result()
+
+    async def _append_together(
+        self, topic: str, partition: int, taken: "list[tuple[Sequence[Group], asyncio.Future[int]]]"
+    ) -> None:
+        """Appends what several callers want, and answers each of them."""
+        try:
+            end = await self._append_groups(topic, partition, [group for groups, _ in taken for group in groups])
+        except BaseException as error:
+            said = (
+                error if isinstance(error, BrokerAway) else BrokerAway(f"the call for {topic} was given up: {error!r}")
+            )
+            for _, future in taken:
+                future.set_exception(said)
+                future.exception()  # whoever left does not ask for it any more
+            if not isinstance(error, BrokerAway):
+                raise
+        else:
+            for _, future in taken:
+                future.set_result(end)
+
+    async def _append_groups(self, topic: str, partition: int, groups: Sequence[Group]) -> int:
         end = -1
         batch: list[tuple[str, bytes]] = []
         size = 0
         for group in groups:
-            group_size = sum(len(key) + len(value) + RECORD_OVERHEAD_BYTES for key, value in group)
-            if group_size > BATCH_BYTES_MAX:
-                raise ValueError(f"a group of {group_size} bytes does not fit in one batch of {topic}")
-            if size + group_size > BATCH_BYTES_MAX:
+            if batch and size + _size(group) > BATCH_BYTES_MAX:
                 end = await self._append_batch(topic, partition, batch)
                 batch, size = [], 0
             batch += group
-            size += group_size
+            size += _size(group)
         if batch:
             end = await self._append_batch(topic, partition, batch)
         return end

@@ -25,7 +25,7 @@ from services.flow import Stream
 from services.runtime.database import DATABASE_AWAY, pool_of
 from services.runtime.desk import Answer, Away, Desk, KeyReused
 from services.runtime.feeds import Feeds
-from services.runtime.forms import BODY_BYTES_MAX, ID_PATTERN, KEY_PATTERN, Forms, Malformed
+from services.runtime.forms import BODY_BYTES_MAX, ID_PATTERN, KEY_PATTERN, Forms, Malformed, is_printed
 from services.runtime.kafka import Kafka
 from services.runtime.metrics import exposition
 from services.runtime.processing import Processing
@@ -38,7 +38,7 @@ from services.runtime.watching import Watch
 from services.wire.records import Asked
 
 IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9._:=+-]{1,128}")
-ACTOR = re.compile(r"[^\x00-\x1f\x7f]{1,100}")
+ACTOR_MAX = 100
 SEQUENCE = re.compile(r"[0-9]{1,18}")
 START_AGAIN_SECONDS = 1.0
 STUCK_MS = 10_000
@@ -309,8 +309,12 @@ def _response(command_id: str, answer: Answer | None) -> Response:
 
 def _who(request: Request) -> tuple[str, str]:
     command_id = _checked_command_id(request.headers.get("idempotency-key", str(uuid.uuid4())))
-    actor = request.headers.get("x-actor", "unnamed")
-    if not ACTOR.fullmatch(actor):
+    # Headers are bytes; the name is evidence, so it is read as it was written.
+    try:
+        actor = request.headers.get("x-actor", "unnamed").encode("latin-1").decode()
+    except UnicodeDecodeError:
+        raise Malformed("X-Actor must be UTF-8.") from None
+    if len(actor) > ACTOR_MAX or not is_printed(actor):
         raise Malformed("X-Actor must be 1 to 100 printable characters.")
     return command_id, actor
 

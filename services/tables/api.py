@@ -70,7 +70,8 @@ def routes(parts: Parts) -> APIRouter:
         async def snapshot() -> dict[str, Any] | None:
             return view(table_id)
 
-        checked_key(table_id)
+        if view(table_id) is None:
+            raise HTTPException(404, f"There is no table {table_id}.")
         return event_stream(parts, table_id, snapshot, request)
 
     return router

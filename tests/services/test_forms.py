@@ -161,9 +161,19 @@ def test_a_position_is_a_seat_or_the_dealer(position: Any) -> None:
     assert said(body) == "position must be a seat's number or dealer."
 
 
-@pytest.mark.parametrize("reason", ["", "a\x00b", "a\nb", "x" * 201, "\ud800", None, 7])
+# Two references that look the same on paper must not be two: no space at an end, nothing invisible inside.
+ODD_TEXTS = ["", " ", "a ", " a", "a\x00b", "a\nb", "a\u0085b", "a\u200bb", "a\u202eb", "x" * 201, "\ud800", None, 7]
+
+
+@pytest.mark.parametrize("reason", ODD_TEXTS)
 def test_a_reason_is_printable_and_short(reason: Any) -> None:
-    assert said({"command": "VoidRound", "reason": reason}) == "reason must be 1 to 200 printable characters."
+    sentence = "reason must be 1 to 200 printable characters, without a space at either end."
+    assert said({"command": "VoidRound", "reason": reason}) == sentence
+
+
+@pytest.mark.parametrize("reason", ["x", "x" * 200, "card exposed", "Zoë sah die Karte", "牌"])
+def test_a_reason_may_be_in_any_language(reason: str) -> None:
+    assert ROUNDS.read(json.dumps({"command": "VoidRound", "reason": reason}).encode()) == rounds.VoidRound(reason)
 
 
 @pytest.mark.parametrize("player_id", ["", "-a", "a b", "a/b", "x" * 97, 7, "ä"])
