@@ -243,6 +243,10 @@ class Processing:
         memory.log_end = log_end
         memory.position = max(memory.position, first)
         await self._append_sent(resend)
+        # What was adopted is saved at once: no input may come for long, and who looks must see where we stand.
+        moved = memory.touched or memory.position != memory.saved
+        if moved and await self.snapshots.save([memory]):
+            raise TimeoutError("another worker moved the position while this one took over")
         if records:
             log.info("%s-%s: adopted %s records beyond the snapshot", self.stream.name, partition, len(records))
         return memory

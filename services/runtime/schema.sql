@@ -25,12 +25,14 @@ CREATE TABLE IF NOT EXISTS marks (
     PRIMARY KEY (stream, partition, key, source)
 );
 
--- Where a processor stands in a partition of its input and of its own log, and by which version of the code.
+-- Where a processor stands in a partition of its input and of its own log, below which input offset its log has
+-- every answer already, and the shape of its states.
 CREATE TABLE IF NOT EXISTS positions (
     stream      text     NOT NULL,
     partition   integer  NOT NULL,
     position    bigint   NOT NULL,
     log_end     bigint   NOT NULL,
+    decided_until bigint NOT NULL,
     version     text     NOT NULL,
     alarm       text,
     PRIMARY KEY (stream, partition)

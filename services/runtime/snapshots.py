@@ -20,7 +20,7 @@ class Place:
 
 
 SAVE_POSITION = """
-UPDATE positions SET position = $3, log_end = greatest(log_end, $4), version = $6, alarm = NULL
+UPDATE positions SET position = $3, log_end = greatest(log_end, $4), version = $6, decided_until = $7, alarm = NULL
 WHERE stream = $1 AND partition = $2 AND position = $5
 """
 SAVE_STATES = """
@@ -51,13 +51,14 @@ class Snapshots:
         stream = self._stream
         async with self._pool.acquire() as connection, connection.transaction(isolation="repeatable_read"):
             row = await connection.fetchrow(
-                "SELECT position, log_end, version FROM positions WHERE stream = $1 AND partition = $2",
+                "SELECT position, log_end, decided_until, version FROM positions WHERE stream = $1 AND partition = $2",
                 stream,
                 partition,
             )
             if row is None:
                 await connection.execute(
-                    "INSERT INTO positions (stream, partition, position, log_end, version) VALUES ($1, $2, 0, 0, $3)"
+                    "INSERT INTO positions (stream, partition, position, log_end, decided_until, version)"
+                    " VALUES ($1, $2, 0, 0, 0, $3)"
                     " ON CONFLICT DO NOTHING", stream, partition, self._version,
                 )  # fmt: skip
                 return PartitionMemory(partition, 0, 0, 0), 0
@@ -74,7 +75,7 @@ class Snapshots:
                     "UPDATE positions SET position = 0 WHERE stream = $1 AND partition = $2", stream, partition
                 )
                 return PartitionMemory(partition, 0, 0, 0), row["log_end"]
-            memory = PartitionMemory(partition, row["position"], row["log_end"], 0, row["position"])
+            memory = PartitionMemory(partition, row["position"], row["log_end"], row["decided_until"], row["position"])
             await self._load_keys(connection, memory)
         return memory, row["log_end"]
 
@@ -108,6 +109,8 @@ class Snapshots:
                     memory.log_end,
                     memory.saved,
                     self._version,
+                    # Once the inputs are past it, it says nothing.
+                    memory.decided_until if memory.decided_until > memory.position else 0,
                 )
                 if status != "UPDATE 1":
                     overtaken.add(memory.partition)
@@ -138,7 +141,8 @@ class Snapshots:
     async def alarm(self, partition: int, text: str) -> None:
         """Notes why a partition stands still, for the back office."""
         await self._pool.execute(
-            "INSERT INTO positions (stream, partition, position, log_end, version, alarm) VALUES ($1, $2, 0, 0, $3, $4)"
+            "INSERT INTO positions (stream, partition, position, log_end, decided_until, version, alarm)"
+            " VALUES ($1, $2, 0, 0, 0, $3, $4)"
             " ON CONFLICT (stream, partition) DO UPDATE SET alarm = excluded.alarm",
             self._stream, partition, self._version, text,
         )  # fmt: skip
