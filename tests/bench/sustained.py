@@ -7,6 +7,8 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 
+import asyncpg
+
 from services.flow import stream_of
 from services.runtime.kafka import Kafka
 from services.runtime.local import ROOT
@@ -74,21 +76,26 @@ async def _turns(opened: House, service: str, stream: str, load: Load) -> tuple[
             bare.append(await _bare(kafka, stream, *load(f"bare-{turn}")))
             await asyncio.to_thread(opened.start, service)
             # What the bare loop had as its input is an input of the service, too: that is done first.
-            await _until_quiet(kafka, stream)
+            await _until_quiet(kafka, opened.dsn, stream)
             full.append(await _service(kafka, stream, *load(f"full-{turn}")))
     finally:
         await kafka.close()
     return full, bare
 
 
-async def _until_quiet(kafka: Kafka, topic: str) -> None:
-    """Waits until a log has stopped growing."""
-    last, same = -1, 0
-    while same < 4:
-        now = sum((await ends(kafka, topic)).values())
-        same = same + 1 if now == last else 0
-        last = now
-        await asyncio.sleep(0.25)
+async def _until_quiet(kafka: Kafka, dsn: str, topic: str) -> None:
+    """Waits until a log has stopped growing and the projection has all of it: what is measured starts from rest."""
+    connection = await asyncpg.connect(dsn)
+    try:
+        last, same = -1, 0
+        while same < 4:
+            now = sum((await ends(kafka, topic)).values())
+            read = await connection.fetchval("SELECT sum(position)::bigint FROM readers WHERE topic = $1", topic)
+            same = same + 1 if now == last and now == (read or 0) else 0
+            last = now
+            await asyncio.sleep(0.25)
+    finally:
+        await connection.close()
 
 
 def _compared(what: str, full: list[float], bare: list[float]) -> Iterator[Row]:
@@ -112,7 +119,7 @@ def two_processes(memory: Memory) -> Iterator[Row]:
     async def measured(opened: House, prefix: str) -> float:
         kafka = Kafka(opened.kafka.bootstrap)
         try:
-            await _until_quiet(kafka, "accounts")
+            await _until_quiet(kafka, opened.dsn, "accounts")
             return await _service(kafka, "accounts", *account_load(prefix))
         finally:
             await kafka.close()
@@ -142,7 +149,7 @@ def credited(memory: Memory) -> Iterator[Row]:
             entries, out = account_load("credits")
             doubled = [one for number, entry in enumerate(entries) for one in [entry] * (1 + (number % 10 == 0))]
             rate = await _service(kafka, "accounts", doubled, out)
-            await _until_quiet(kafka, "accounts")
+            await _until_quiet(kafka, opened.dsn, "accounts")
             cents = 0
             for number, end in (await ends(kafka, "accounts")).items():
                 async for item in kafka.read("accounts", number, 0, end):
