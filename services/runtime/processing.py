@@ -394,9 +394,8 @@ class Processing:
             self._pending.pop(partition, None)
             try:
                 await self._app.consumer.seek_wait({place: memory.position})
-            except (
-                Exception
-            ) as error:  # the group takes the partition away at this moment, or the broker does not answer
+            except Exception as error:
+                # The group takes the partition away at this moment, or the broker does not answer.
                 log.warning("%s-%s: cannot be read on yet: %r", self.stream.name, partition, error)
                 self._give_up(partition)
                 return

@@ -1,15 +1,12 @@
 """The back office on a real Kafka and PostgreSQL: operations, the archive, whether the logs hold, and rebuilding."""
 
 import asyncio
-import subprocess
-import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
 
-import asyncpg
 import httpx
 import pytest
 
@@ -17,7 +14,8 @@ from services.flow import PARTITIONS
 from services.runtime.kafka import Kafka, Stored, partition_of
 from services.wire.records import CONTRACTS
 from tests.support import parts
-from tests.support.house import COMMAND_SERVICES, ROOT, House, until
+from tests.support.exact import in_database, roundlog
+from tests.support.house import COMMAND_SERVICES, House, until
 from tests.support.playing import play, written
 from tests.support.worlds import HouseWorld
 
@@ -49,23 +47,6 @@ def archived(house: House) -> bool:
     ops = ask(house, "/operations").json()
     caught_up = all(row["behind"] == 0 for row in (*ops["processors"], *ops["projections"]))
     return said.status_code == 200 and said.json()["state"] == "closed" and caught_up
-
-
-def roundlog(house: House, *words: str, **other: str) -> subprocess.CompletedProcess[str]:
-    environment = {**house.environment("backoffice", "backoffice"), **other}
-    command = [sys.executable, "-m", "services.backoffice.command_line", *words]
-    return subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=120)
-
-
-def in_database(house: House, act: Callable[[Any], Awaitable[Any]]) -> Any:
-    async def run() -> Any:
-        connection = await asyncpg.connect(house.dsn)
-        try:
-            return await act(connection)
-        finally:
-            await connection.close()
-
-    return asyncio.run(run())
 
 
 def test_operations_say_what_stands_where(own: House) -> None:

@@ -84,10 +84,10 @@ def in_database(house: House, act: Callable[[Any], Awaitable[Any]]) -> Any:
     return asyncio.run(run())
 
 
-def roundlog(house: House, *words: str) -> subprocess.CompletedProcess[str]:
-    """The command line, told where this house is."""
+def roundlog(house: House, *words: str, **other: str) -> subprocess.CompletedProcess[str]:
+    """The command line, told where this house is, or with `other` variables somewhere else."""
     command = [sys.executable, "-m", "services.backoffice.command_line", *words]
-    environment = house.environment("tables", "backoffice")
+    environment = {**house.environment("tables", "backoffice"), **other}
     return subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=120)
 
 
@@ -117,6 +117,9 @@ def exact(house: House) -> Audit:
     until("all that was asked has come through", lambda: _nothing_is_under_way(house), QUIET_SECONDS)
     audit = audited(house.kafka.bootstrap)
     _every_round_is_over(house, audit)
+    for key in audit.records["accounts"]:
+        # Every round is over, so every stake was posted or released.
+        assert house.get(f"/accounts/{key}")["held_cents"] == 0, f"{key}: a hold was left behind"
     for stream, (path, module) in _VIEWS.items():
         for key in audit.records[stream]:
             state = module.INITIAL
