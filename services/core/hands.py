@@ -77,6 +77,26 @@ def met(cards: Sequence[Card], *, ace_low_straight: bool = False) -> frozenset[H
             raise ValueError(f"No paytable is for {count} cards.")
 
 
+def strength(cards: Sequence[Card]) -> int:
+    """How high five cards rank as a poker hand: higher is better, equal is a tie; the number has no other meaning.
+
+    655a.6(b), and within a class the ranks of the five cards; suits count for nothing.
+    Raises ValueError for another number of cards, a repeated card, or what is no card.
+    """
+    if len(cards) != 5:
+        raise ValueError(f"Hands of five cards are compared, not of {len(cards)}.")
+    _check(cards)
+    return _evaluate(cards)
+
+
+def ace_king_or_better(cards: Sequence[Card]) -> bool:
+    """Whether five cards hold an ace and a king, or a pair or better: the hand a dealer plays with. 639a.11(c)(3)
+
+    Raises ValueError as `strength` does.
+    """
+    return strength(cards) >= _LOWEST_ACE_KING
+
+
 def _check(cards: Sequence[Card]) -> None:
     if not _CARDS.issuperset(cards):
         for card in cards:
@@ -87,6 +107,9 @@ def _check(cards: Sequence[Card]) -> None:
 
 def _evaluate(cards: Sequence[Card]) -> int:
     return int(eval7.evaluate(list(map(_EVAL7.__getitem__, cards))))
+
+
+_LOWEST_ACE_KING = _evaluate(("As", "Kd", "4c", "3h", "2s"))
 
 
 @cache
