@@ -77,10 +77,10 @@ class OptionalWager:
     validate_section: str | None = None
     document_section: str | None = None
 
-    @property
-    def needs_table_cards(self) -> bool:
-        """Whether community or dealer cards must come out for it: it looks at them, or at cards revealed after them."""
-        seen = {area for areas in self.sees.values() for area in areas}
+    def needs_table_cards(self, on: On) -> bool:
+        """Whether community or dealer cards must come out for it on that hand: it looks at them, or at cards
+        revealed after them."""
+        seen = self.sees[on]
         return self.extra_area is not None or Area.COMMUNITY in seen or Area.DEALER in seen
 
 
@@ -129,10 +129,13 @@ def by_one_table(*, lost: str, pushed: str, won: str) -> SettleMain:
 
     def settle(submission: Submission, wager: WagerName, faces: Faces) -> Outcome:
         line = first_met(submission.main_tables["main"], faces.of((Area.OWN, Area.COMMUNITY)))
-        if line is None:
-            return Outcome(Result.LOST, None, lost)
-        if line.odds.kind is Kind.PUSH:
-            return Outcome(Result.PUSHED, line, pushed)
-        return Outcome(Result.WON, line, won)
+        return Outcome(Result.LOST, None, lost) if line is None else by_line(line, pushed=pushed, won=won)
 
     return settle
+
+
+def by_line(line: Line, *, pushed: str, won: str) -> Outcome:
+    """What a wager that meets a line comes to, with the section for either result."""
+    if line.odds.kind is Kind.PUSH:
+        return Outcome(Result.PUSHED, line, pushed)
+    return Outcome(Result.WON, line, won)

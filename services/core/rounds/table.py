@@ -270,7 +270,8 @@ def needs_more_cards(round_: Round) -> bool:
     if len(round_.community) == game.community_cards and len(round_.dealer) == game.dealer_cards:
         return False
     return any(
-        (each.in_play and not each.cards) or any(kind.needs_table_cards for kind, _ in live_optional(round_, each))
+        (each.in_play and not each.cards)
+        or any(kind.needs_table_cards(wager.hand) for kind, wager in live_optional(round_, each))
         for each in round_.seats
     )
 
