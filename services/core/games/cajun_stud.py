@@ -4,6 +4,7 @@ The numbered items of 683a.11(h) and (i) are missing from every copy at hand, so
 """
 
 from services.core.games.game import Area, Game, OptionalWager, Sections, Street, by_one_table
+from services.core.hands import LO_BALL_HANDS, POCKET_HANDS, THREE_CARD_HANDS
 from services.core.names import On
 
 _MAIN, _OPTIONAL = "683a.11(h)", "683a.11(i)"
@@ -26,18 +27,21 @@ CAJUN_STUD = Game(
             sees={On.PLAYER: (Area.OWN,)},
             won_section=_OPTIONAL,
             lost_section=_OPTIONAL,
+            hands=POCKET_HANDS,
         ),
         OptionalWager(
             "board_bonus",
             sees={On.PLAYER: (Area.COMMUNITY,)},
             won_section=_OPTIONAL,
             lost_section=_OPTIONAL,
+            hands=THREE_CARD_HANDS,
         ),
         OptionalWager(
             "lo_ball",
             sees={On.PLAYER: (Area.OWN, Area.COMMUNITY)},
             won_section=_OPTIONAL,
             lost_section=_OPTIONAL,
+            hands=LO_BALL_HANDS,
         ),
         OptionalWager(
             "all_six_bonus",

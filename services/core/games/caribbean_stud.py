@@ -45,6 +45,7 @@ CARIBBEAN_STUD = Game(
     dealer_cards=5,
     streets=(Street("bet", decide_section="639a.11(b)", reveal_section="639a.11(c)"),),
     settle_main=_against_the_dealer,
+    main_tables=("ante_table", "bet_table"),
     optional=(
         OptionalWager(
             "caribbean_stud_bonus",

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from services.core.names import Card, GameName, On, Result, WagerName
+from services.core.hands import FIVE_CARD_HANDS
+from services.core.names import Card, GameName, HandName, On, Result, WagerName
 from services.core.paytables import Kind, Line, first_met
 from services.core.rules import Submission
 
@@ -61,8 +62,9 @@ class Street:
 class OptionalWager:
     """A wager against a posted table, placed before the deal.
 
-    `sees` are the areas whose cards it looks at, by the hand that it is on. `extra_cards` are dealt once for
-    the table if anybody makes the wager. `from_account`: staked from and paid to the player's game account.
+    `sees` are the areas whose cards it looks at, by the hand that it is on. `hands` are those that its table may name,
+    from the highest. `extra_cards` are dealt once for the table if anybody makes the wager. `from_account`: staked from
+    and paid to the player's game account.
     `validate_section` says who validates a payout, `document_section` how it is paid and until when the cards stay.
     """
 
@@ -70,6 +72,7 @@ class OptionalWager:
     sees: dict[On, tuple[Area, ...]]
     won_section: str
     lost_section: str
+    hands: tuple[HandName, ...] = FIVE_CARD_HANDS
     outlives_fold: bool = True
     from_account: bool = False
     extra_area: Area | None = None
@@ -102,7 +105,8 @@ class Sections:
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """One game. The optional wagers stand in the order of their settlement."""
+    """One game. The optional wagers stand in the order of their settlement; `main_tables` are what a submission calls
+    the tables of the main wagers."""
 
     name: GameName
     title: str
@@ -113,6 +117,7 @@ class Game:
     optional: tuple[OptionalWager, ...]
     settle_main: SettleMain
     sections: Sections
+    main_tables: tuple[str, ...] = ("main",)
 
     @property
     def main(self) -> tuple[WagerName, ...]:

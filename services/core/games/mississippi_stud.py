@@ -10,6 +10,7 @@ from services.core.games.game import (
     Street,
     by_one_table,
 )
+from services.core.hands import THREE_CARD_HANDS
 from services.core.names import On
 
 MISSISSIPPI_STUD = Game(
@@ -38,6 +39,7 @@ MISSISSIPPI_STUD = Game(
             sees={On.PLAYER: (Area.COMMUNITY,)},
             won_section="655a.11(i)(2)(i)",
             lost_section="655a.11(i)(2)(ii)",
+            hands=THREE_CARD_HANDS,
         ),
         OptionalWager(
             FIVE_CARD_HAND_BONUS,
