@@ -63,7 +63,7 @@ from services.core.rounds import (
     view,
 )
 from services.core.rules import RuleBook
-from tests.support.given import AT_MS, BOOK, given, played
+from tests.support.given import AT_MS, BOOK, ante, given, played
 
 RULES = "demo-mississippi-stud"
 HOUSE = next(held for held in BOOK.submissions if held.id == RULES)
@@ -72,10 +72,6 @@ PLAIN = RuleBook((replace(HOUSE, progressive=None, bonuses={}),))
 OPEN_TABLE = OpenTable("mississippi_stud", 6, RULES, "progressive-2", RULES)
 R = "table-1-1"
 FIVE = "five_card_hand_bonus"
-
-
-def ante(*seats: int, player: str | None = None) -> tuple[PlaceWager, ...]:
-    return tuple(PlaceWager(seat, "ante", 500, player) for seat in seats)
 
 
 def bonus(seat: int, wager: str, cents: int = 100) -> PlaceWager:
@@ -128,8 +124,9 @@ def test_a_table_opens_under_a_submission_and_names_its_progressive() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"game": "baccarat"}, "baccarat"),
-        ({"game": "cajun_stud"}, "cajun_stud"),
+        ({"game": "baccarat"}, "No table deals 'baccarat' here: choose one of mississippi_stud, "),
+        ({"game": "cajun_stud"}, "No submission 'demo-mississippi-stud' for Cajun Stud is in force"),
+        ({"rules": "demo-caribbean-stud"}, "No submission 'demo-caribbean-stud' for Mississippi Stud is in force"),
         ({"rules": "demo-none"}, "demo-none"),
         ({"seats": 7}, "7 seats"),
         ({"seats": 0}, "0 seats"),

@@ -41,7 +41,7 @@ from services.core.wagers import (
     WagerSettled,
     following,
 )
-from tests.support.given import BOOK, given, played, settled
+from tests.support.given import BOOK, ante, figures, given, hand_bonus, played, rows, settled, show
 
 RULES = "demo-mississippi-stud"
 HOUSE = next(held for held in BOOK.submissions if held.id == RULES)
@@ -51,18 +51,8 @@ BETTING = played(OpenTable("mississippi_stud", 6, RULES, "progressive-2", RULES)
 MAIN = ("ante", "street_3", "street_4", "street_5")
 
 
-def ante(*seats: int, cents: int = 500, player: str | None = None) -> tuple[PlaceWager, ...]:
-    return tuple(PlaceWager(seat, "ante", cents, player) for seat in seats)
-
-
 def bonus(seat: int, wager: str) -> PlaceWager:
     return PlaceWager(seat, wager, 100)
-
-
-def hand_bonus(seat: int, after: tuple[rounds.Event, ...]) -> tuple[rounds.Event, ...]:
-    """A Five Card Hand Bonus whose stake the account holds."""
-    log = played(PlaceWager(seat, FIVE, 100, f"player-{seat}", f"account-{seat}"), after=after)
-    return played(ConfirmWager(len(log)), after=log)
 
 
 def dealt(*commands: PlaceWager, after: tuple[rounds.Event, ...] = BETTING) -> tuple[rounds.Event, ...]:
@@ -75,24 +65,6 @@ def board(cards: str, *seats: int, multiple: int = 1, after: tuple[rounds.Event,
     for card in cards.split():
         log = played(*(Bet(seat, multiple) for seat in seats), RevealCommunityCard(card), after=log)
     return log
-
-
-def show(seat: int, hand: str, after: tuple[rounds.Event, ...], book: RuleBook = BOOK) -> tuple[wagers.Event, ...]:
-    """What follows in `wagers` from showing one hand."""
-    log = played(ShowHand(seat, tuple(hand.split())), after=after, book=book)
-    return tuple(
-        answer
-        for count in range(len(after), len(log))
-        for answer in given(wagers, *log[:count]).when(log[count], book=book).events
-    )
-
-
-def rows(events: tuple[wagers.Event, ...]) -> dict[str, WagerSettled]:
-    return {event.wager: event for event in events if isinstance(event, WagerSettled)}
-
-
-def figures(row: WagerSettled) -> tuple[Result, str | None, int | None, int]:
-    return row.result, row.odds, row.won_cents, row.returned_cents
 
 
 # Main wagers, 655a.11(h) and 655a.12(a) ---------------------------------------------------------------------------
@@ -320,7 +292,7 @@ def test_a_folded_hand_qualifies_where_the_submission_says_so() -> None:
     assert show(1, "Kh Ah", log)[1:] == (won,)
     stricter = replace(HOUSE.progressive, envy=replace(HOUSE.progressive.envy, folded_hand_qualifies=False))
     book = RuleBook((replace(HOUSE, progressive=stricter),))
-    assert len(show(1, "Kh Ah", log, book)) == 1
+    assert len(show(1, "Kh Ah", log, book=book)) == 1
 
 
 # Holds, contributions, forfeits, voids --------------------------------------------------------------------------------

@@ -1,4 +1,7 @@
-"""The test language: given(rounds, *events).when(command).then(*events), or .refused(section or words)."""
+"""The test language: given(rounds, *events).when(command).then(*events), or .refused(section or words).
+
+Below it what all games have in common: antes, a bonus from a game account, and what a shown hand comes to.
+"""
 
 from dataclasses import dataclass
 from functools import reduce
@@ -8,7 +11,9 @@ from typing import Any
 
 from services.core import rounds, wagers
 from services.core.asking import Asking
+from services.core.names import On, Result
 from services.core.refusal import Refused
+from services.core.rounds import ConfirmWager, PlaceWager, ShowHand
 from services.core.rules import RuleBook
 from services.runtime.submissions import load
 
@@ -76,3 +81,38 @@ def settled(log: tuple[Any, ...], *, book: RuleBook = BOOK) -> tuple[Any, ...]:
     for count, event in enumerate(log):
         answers += given(wagers, *log[:count]).when(event, book=book).events
     return tuple(answers)
+
+
+def ante(*seats: int, cents: int = 500, player: str | None = None) -> tuple[PlaceWager, ...]:
+    """An ante at each of these seats."""
+    return tuple(PlaceWager(seat, "ante", cents, player) for seat in seats)
+
+
+def hand_bonus(seat: int, after: tuple[rounds.Event, ...], hand: On = On.PLAYER) -> tuple[rounds.Event, ...]:
+    """The round log with a Five Card Hand Bonus whose stake the account of the seat's player holds."""
+    log = played(PlaceWager(seat, "five_card_hand_bonus", 100, f"player-{seat}", f"account-{seat}", hand), after=after)
+    return played(ConfirmWager(len(log)), after=log)
+
+
+def show(seat: int, hand: str, after: tuple[rounds.Event, ...], *, book: RuleBook = BOOK) -> tuple[wagers.Event, ...]:
+    """What follows in `wagers` from showing one hand."""
+    log = played(ShowHand(seat, tuple(hand.split())), after=after, book=book)
+    return tuple(
+        answer
+        for count in range(len(after), len(log))
+        for answer in given(wagers, *log[:count]).when(log[count], book=book).events
+    )
+
+
+def rows(events: tuple[wagers.Event, ...]) -> dict[str, wagers.WagerSettled]:
+    """What each wager came to, by its name; `.dealer` behind that of a wager on the dealer's hand."""
+    return {
+        event.wager + (".dealer" if event.on is On.DEALER else ""): event
+        for event in events
+        if isinstance(event, wagers.WagerSettled)
+    }
+
+
+def figures(row: wagers.WagerSettled) -> tuple[Result, str | None, int | None, int]:
+    """Result, odds, cents won and cents returned."""
+    return row.result, row.odds, row.won_cents, row.returned_cents
