@@ -6,11 +6,10 @@ import pytest
 
 from tests.support.house import House
 from tests.support.playing import play, written
+from tests.support.recorded import recorded
 from tests.support.worlds import HouseWorld
 
-ROUNDS = sorted((Path(__file__).parents[1] / "rounds").glob("*.yaml"))
 
-
-@pytest.mark.parametrize("path", ROUNDS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", recorded())
 def test_a_recorded_round_ends_as_written(house: House, unique: str, path: Path) -> None:
     play(HouseWorld(house), written(path, unique), unique)

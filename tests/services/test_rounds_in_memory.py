@@ -9,9 +9,9 @@ import pytest
 from services.runtime.memory import MemoryHouse
 from services.runtime.stepping import Input
 from tests.support.playing import play, written
+from tests.support.recorded import ROUNDS, recorded
 from tests.support.worlds import MemoryWorld
 
-ROUNDS = sorted((Path(__file__).parents[1] / "rounds").glob("*.yaml"))
 STREAMS = ("rounds", "wagers", "jackpots", "accounts")
 COMMANDS = ("round-commands", "jackpot-commands", "account-commands")
 
@@ -44,6 +44,7 @@ def states(world: MemoryWorld) -> dict[tuple[str, str], Any]:
     return {(name, key): known.state for (name, _), memory in memories for key, known in memory.keys.items()}
 
 
+@pytest.mark.parametrize("path", recorded())
 def test_it_ends_as_written(path: Path) -> None:
     finished(path)
 
