@@ -188,6 +188,7 @@ def test_nothing_happens_at_a_progressive_that_is_not_open(command: jackpots.Com
 # Contributions ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.law("655a.12(c)(3), rate of progression, initial and reset amounts")
 def test_wagers_raise_every_level_exactly() -> None:
     told = Told("ms-c")
     assert told.when(Contribute("table-1", "table-1-1", 100, 1)) == (
@@ -207,6 +208,7 @@ def test_wagers_raise_every_level_exactly() -> None:
     assert told.when(Contribute("table-1", "table-1-1", 100, 1)) == ()
 
 
+@pytest.mark.law("655a.12(c)(3), rate of progression, initial and reset amounts")
 def test_what_is_above_the_limit_goes_to_overflow() -> None:
     told = Told("tight")
     told.when(Contribute("table-1", "table-1-1", 300, 3))  # 150 shown, of which 50 are above 1,100; 30 hidden
@@ -257,6 +259,7 @@ def test_a_void_after_another_table_won_is_taken_from_the_value_and_the_house_fu
 # Hits ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.law("several winners of one share of a meter in a round")
 def test_two_straight_flushes_take_their_tenths_in_order() -> None:
     told = Told("ms")
     told.when(Contribute("table-1", "table-1-1", 400, 4))
@@ -295,6 +298,7 @@ def test_two_straight_flushes_take_their_tenths_in_order() -> None:
     assert [award["amount_cents"] for award in view("progressive-1", told.state)["awards"]] == [100_007, 100_000]
 
 
+@pytest.mark.law("655a.12(c)(3), rate of progression, initial and reset amounts")
 def test_a_royal_flush_takes_the_meter_and_the_bonus_its_share_of_what_is_left() -> None:
     told = Told("cs")
     told.when(Contribute("table-1", "table-1-1", 100, 1))
@@ -334,6 +338,7 @@ def test_a_start_above_the_limit_goes_to_overflow_again() -> None:
     )
 
 
+@pytest.mark.law("655a.11(i)(1)(iv)", "655a.11(i)(3)(iii)")
 def test_a_share_of_a_meter_is_a_hand_pay_of_a_known_level() -> None:
     told = Told("ms")
     refused(told.state, claim("10% of mega"), "10% of mega")
@@ -353,6 +358,7 @@ def test_a_claim_is_made_once() -> None:
 # The steps of a payout ----------------------------------------------------------------------------------
 
 
+@pytest.mark.law("655a.11(i)(1)(iii)", "655a.11(i)(1)(iv)")
 def test_a_hand_pay_is_validated_documented_and_paid_with_slips_in_order() -> None:
     told = Told("ms")
     for number, seat in enumerate((5, 4, 3), start=1):
@@ -368,6 +374,7 @@ def test_a_hand_pay_is_validated_documented_and_paid_with_slips_in_order() -> No
     assert told.state.claims == {}
 
 
+@pytest.mark.law("655a.11(i)(1)(iii)", "655a.11(i)(1)(iv)", "655a.11(i)(3)(ii)", "655a.11(i)(3)(iii)")
 @pytest.mark.parametrize(
     ("wager", "validate", "pay"),
     [
@@ -392,6 +399,7 @@ def test_steps_out_of_order_are_refused_with_their_section(wager: str, validate:
         refused(told.state, command, "paid already, or never made")
 
 
+@pytest.mark.law("655a.11(i)(1)(iv)")
 def test_a_payout_from_the_table_inventory_needs_no_document() -> None:
     told = Told("ms")
     told.when(claim("50 for 1", 5_000, source=Source.TABLE_INVENTORY))
@@ -405,6 +413,7 @@ def test_a_payout_from_the_table_inventory_needs_no_document() -> None:
     told.shows(paid_cents=0, hits=0, value_cents=1_000_000)
 
 
+@pytest.mark.law("655a.11(i)(3)(ii)", "655a.11(i)(3)(iii)")
 def test_a_payout_to_a_game_account_is_paid_when_it_is_validated() -> None:
     told = Told("ms")
     to_account = {"wager": "five_card_hand_bonus", "source": Source.GAME_ACCOUNT}
@@ -446,6 +455,7 @@ def test_the_last_twenty_five_awards_are_kept() -> None:
 # Envy ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.law("655a.11(i)(1)(v)")
 def test_each_envy_bonus_is_due_once_and_paid_together() -> None:
     told = Told("ms")
     first = AwardEnvy("table-1", "table-1-1", 2, (5, 1, 3), "straight_flush", 30_000)

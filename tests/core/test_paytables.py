@@ -97,6 +97,7 @@ def test_any_hand_meets_any() -> None:
     assert line is not None and line.hand == "any"
 
 
+@pytest.mark.law("A-2-3 as a straight of three cards")
 def test_whether_a_2_3_is_a_straight_is_the_wagers_setting() -> None:
     three = table(("mini_royal", "50 to 1"), ("straight", "6 to 1"), ("flush", "3 to 1"))
     low = first_met(three, ["As", "2d", "3h"], ace_low_straight=True)

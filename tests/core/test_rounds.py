@@ -238,6 +238,7 @@ def test_a_command_in_a_round_needs_one() -> None:
 ONE_ROUND = (*ante(1), CloseBetting(), DealHands(), Fold(1), CloseRound())
 
 
+@pytest.mark.law("655a.10(d)")
 def test_after_five_rounds_without_a_count_the_next_is_not_opened() -> None:
     four = played(OPEN_TABLE, *((OpenRound(), *ONE_ROUND) * 4), book=UNCOUNTED)
     five = played(OpenRound(), *ONE_ROUND, after=four, book=UNCOUNTED)
@@ -253,10 +254,12 @@ def test_after_five_rounds_without_a_count_the_next_is_not_opened() -> None:
     played(*((OpenRound(), *ONE_ROUND) * 5), after=misdealt, book=UNCOUNTED)
 
 
+@pytest.mark.law("655a.10(d)")
 def test_a_counting_shuffler_needs_no_count() -> None:
     played(OPEN_TABLE, *((OpenRound(), *ONE_ROUND) * 7))
 
 
+@pytest.mark.law("655a.10(b)", "655a.10(c)")
 @pytest.mark.parametrize(
     ("wagers", "stub"),
     [
@@ -273,6 +276,7 @@ def test_the_deal_says_what_must_be_left(wagers: tuple[PlaceWager, ...], stub: i
     )
 
 
+@pytest.mark.law("655a.10(d)", "655a.10(e)")
 def test_the_stub_is_counted_once_while_hands_are_down() -> None:
     hands = dealt(*ante(1))
     given(rounds, *hands).when(CountStub(47)).then(StubCounted(R, 47, 47, False))
@@ -283,6 +287,7 @@ def test_the_stub_is_counted_once_while_hands_are_down() -> None:
     given(rounds, *shown).when(CountStub(45)).refused("655a.10(d)", "shown")
 
 
+@pytest.mark.law("655a.10(f)")
 @pytest.mark.parametrize("misdealt", [True, False])
 def test_a_wrong_count_voids_the_round_and_removes_the_deck_unless_misdealt(misdealt: bool) -> None:
     reason = "The stub has 46 cards and should have 47."
@@ -306,6 +311,7 @@ def test_wagers_are_placed() -> None:
     )
 
 
+@pytest.mark.law("how many seats, and how many a player may have", "655a.7, 639a.7, 683a.7, amounts of the wagers")
 @pytest.mark.parametrize(
     ("command", "words"),
     [
@@ -332,6 +338,7 @@ def test_wagers_are_refused(command: PlaceWager, words: str) -> None:
     given(rounds, *log).when(command).refused(None, words)
 
 
+@pytest.mark.law("655a.10(a)(2)")
 def test_no_bets_after_no_more_bets() -> None:
     log = played(*ante(1), CloseBetting(), after=BETTING)
     given(rounds, *log).when(PlaceWager(2, "ante", 500)).refused(None, "Betting is closed")
@@ -387,6 +394,7 @@ def test_a_refusal_counts_as_a_record_so_requests_keep_their_sequence() -> None:
     given(rounds, *log).when(ConfirmWager(len(log))).then(WagerConfirmed(R, 1, FIVE, On.PLAYER, len(log)))
 
 
+@pytest.mark.law("655a.10(a)(2)", "655a.11(i)(1)(ii)")
 def test_closing_declines_what_waits_and_lights_the_progressive_wagers() -> None:
     log = played(*ante(1, 2), bonus(2, "progressive"), bonus(1, "progressive"), hand_bonus(1), after=BETTING)
     given(rounds, *log).when(CloseBetting()).then(
@@ -399,6 +407,7 @@ def test_closing_declines_what_waits_and_lights_the_progressive_wagers() -> None
 # Streets, 655a.11(b)-(g) -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.law("655a.10(b)")
 def test_hands_are_dealt_once_after_betting() -> None:
     given(rounds, *played(*ante(1), after=BETTING)).when(DealHands()).refused("655a.10(b)", "still open")
     given(rounds, *dealt(*ante(1))).when(DealHands()).refused("655a.10(b)", "already")
@@ -406,6 +415,7 @@ def test_hands_are_dealt_once_after_betting() -> None:
     given(rounds, *closed).when(DealHands("As")).refused("655a.10(b)", "dealer has no hand")
 
 
+@pytest.mark.law("655a.11(b)", "655a.11(d)")
 def test_the_first_decisions_go_clockwise_and_the_later_ones_in_any_order() -> None:
     log = dealt(*ante(2, 5))
     given(rounds, *log).when(Bet(5, 1)).refused("655a.11(b)", "Seat 2 decides before")
@@ -413,17 +423,20 @@ def test_the_first_decisions_go_clockwise_and_the_later_ones_in_any_order() -> N
     played(Bet(5, 1), Bet(2, 1), after=log)
 
 
+@pytest.mark.law("655a.11(d)")
 @pytest.mark.parametrize("multiple", [1, 2, 3])
 def test_every_street_is_a_multiple_of_the_ante(multiple: int) -> None:
     log = played(Bet(1, 3), *cards("2c"), after=dealt(*ante(1)))
     given(rounds, *log).when(Bet(1, multiple)).then(BetPlaced(R, 1, "street_4", multiple, multiple * 500))
 
 
+@pytest.mark.law("655a.11(b)")
 @pytest.mark.parametrize("multiple", [0, 4, -1])
 def test_other_multiples_are_refused(multiple: int) -> None:
     given(rounds, *dealt(*ante(1))).when(Bet(1, multiple)).refused("655a.11(b)", "1, 2, 3")
 
 
+@pytest.mark.law("655a.11(b)", "655a.11(d)", "655a.11(f)")
 def test_a_seat_decides_once_a_street_and_not_after_a_fold() -> None:
     log = dealt(*ante(1, 2))
     given(rounds, *log).when(Bet(3, 1)).refused("655a.11(b)", "no ante")
@@ -435,12 +448,14 @@ def test_a_seat_decides_once_a_street_and_not_after_a_fold() -> None:
     given(rounds, *log).when(Bet(1, 1)).refused("655a.11(f)")
 
 
+@pytest.mark.law("655a.11(b)")
 def test_a_folded_hand_stays_while_an_optional_wager_lives() -> None:
     log = dealt(*ante(1, 2), bonus(2, "three_card_bonus"))
     given(rounds, *log).when(Fold(1)).then(HandFolded(R, 1, False))
     given(rounds, *played(Fold(1), after=log)).when(Fold(2)).then(HandFolded(R, 2, True))
 
 
+@pytest.mark.law("655a.11(c)", "655a.11(e)", "655a.11(g)")
 def test_a_community_card_waits_for_every_decision() -> None:
     log = dealt(*ante(1, 2))
     given(rounds, *log).when(RevealCommunityCard("2c")).refused("655a.11(c)", "seats 1, 2")
@@ -459,6 +474,7 @@ def test_when_all_have_folded_and_nobodys_wager_needs_them_the_board_stays_down(
     given(rounds, *log).when(CloseRound()).then(RoundClosed(R))
 
 
+@pytest.mark.law("655a.11(b)", "655a.11(h)", "655a.11(j)")
 @pytest.mark.parametrize("wager", ["progressive", "three_card_bonus", "six_card_bonus"])
 def test_the_board_comes_out_for_a_folded_hand_with_an_optional_wager(wager: str) -> None:
     log = played(Fold(1), after=dealt(*ante(1), bonus(1, wager)))
@@ -476,6 +492,7 @@ def test_there_is_no_dealer_hand_and_no_all_six_card() -> None:
 # Draws and extra cards, 655a.11(i)(3)-(4) --------------------------------------------------------------------------
 
 
+@pytest.mark.law("655a.11(i)(3)", "655a.12(e), Five Card Hand Bonus, Magic Card, Lucky Bonus")
 def test_draws_are_made_once_for_somebodys_hand_bonus() -> None:
     section = "655a.11(i)(3)(iii)"
     log = confirmed(1)
@@ -494,6 +511,7 @@ def test_draws_are_made_once_for_somebodys_hand_bonus() -> None:
     given(rounds, *nobody).when(DrawLuckyPosition("1")).refused(section, "Nobody")
 
 
+@pytest.mark.law("655a.12(e), Five Card Hand Bonus, Magic Card, Lucky Bonus")
 def test_draws_that_the_submission_does_not_pay_are_refused_and_not_due() -> None:
     unpaid = replace(HOUSE.bonuses[FIVE], magic_card_cents=0, lucky_position_cents=0)
     book = RuleBook((replace(HOUSE, bonuses={FIVE: unpaid}),))
@@ -503,6 +521,7 @@ def test_draws_that_the_submission_does_not_pay_are_refused_and_not_due() -> Non
     given(rounds, *log).when(ShowHand(1, ("As", "Qd")), book=book).then(HandShown(R, 1, ("As", "Qd")))
 
 
+@pytest.mark.law("655a.11(i)(3)")
 def test_draws_are_due_before_the_hand_with_the_bonus_is_shown() -> None:
     log = played(CloseBetting(), DealHands(), Fold(1), *cards("2c", "7d", "Kh"), after=confirmed(1))
     hand = ShowHand(1, ("As", "Qd"))
@@ -513,6 +532,7 @@ def test_draws_are_due_before_the_hand_with_the_bonus_is_shown() -> None:
     played(DrawLuckyPosition("4"), hand, after=log)
 
 
+@pytest.mark.law("655a.11(i)(4)")
 def test_the_six_card_bonus_cards_come_after_the_board_and_before_the_hand() -> None:
     log = dealt(*ante(1), bonus(1, "six_card_bonus"))
     six = RevealSixCardBonus(("3c", "3d", "3h", "4c"))
@@ -528,6 +548,7 @@ def test_the_six_card_bonus_cards_come_after_the_board_and_before_the_hand() -> 
     given(rounds, *to_settle(*ante(1))).when(six).refused("Nobody has a wager")
 
 
+@pytest.mark.law("655a.11(a)(3)", "655a.11(i)(4)")
 def test_the_six_card_bonus_cards_of_a_forfeited_wager_stay_down() -> None:
     # They were dealt before the person spoke, 655a.10(c); a forfeited wager is not settled by them, 655a.11(a)(3).
     log = played(Fold(2), after=played(Bet(1, 1), after=dealt(*ante(1, 2), bonus(1, "six_card_bonus"))))
@@ -536,6 +557,7 @@ def test_the_six_card_bonus_cards_of_a_forfeited_wager_stay_down() -> None:
     given(rounds, *log).when(six).refused("655a.11(i)(4)(i)", "left to be settled: its cards stay down")
 
 
+@pytest.mark.law("655a.11(i)(4)")
 def test_the_six_card_bonus_cards_are_up_once_its_hand_is_settled() -> None:
     six = RevealSixCardBonus(("3c", "3d", "3h", "4c"))
     log = to_settle(*ante(1, 2), bonus(2, "six_card_bonus"), seats=(1, 2))
@@ -546,6 +568,7 @@ def test_the_six_card_bonus_cards_are_up_once_its_hand_is_settled() -> None:
 # Settlement, 655a.11(h)-(j) -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.law("655a.11(h)")
 def test_hands_are_shown_counterclockwise_over_the_seats_that_have_a_wager() -> None:
     log = played(
         Bet(1, 1),
@@ -572,11 +595,13 @@ def test_hands_are_shown_counterclockwise_over_the_seats_that_have_a_wager() -> 
     given(rounds, *log).when(CloseRound()).then(RoundClosed(R))
 
 
+@pytest.mark.law("655a.11(h)")
 def test_hands_stay_down_until_all_have_decided() -> None:
     given(rounds, *played(*ante(1), after=BETTING)).when(ShowHand(1, ("Ac", "Qd"))).refused("655a.11(h)", "not dealt")
     given(rounds, *dealt(*ante(1))).when(ShowHand(1, ("Ac", "Qd"))).refused("655a.11(h)", "seat 1")
 
 
+@pytest.mark.law("655a.11(i)(1)(iii)", "655a.11(i)(1)(iv)")
 def test_a_progressive_win_is_awaited_and_a_share_of_the_meter_with_documents() -> None:
     claim = f"{R}.1.progressive"
     wagers = (*ante(1), bonus(1, "progressive"))
@@ -591,6 +616,7 @@ def test_a_progressive_win_is_awaited_and_a_share_of_the_meter_with_documents() 
     given(rounds, *flush).when(ShowHand(1, ("2c", "2d"))).then(HandShown(R, 1, ("2c", "2d")))
 
 
+@pytest.mark.law("655a.11(i)(3)(ii)")
 @pytest.mark.parametrize(
     ("board", "hand", "documents"),
     [
@@ -613,6 +639,7 @@ def test_a_hand_bonus_is_awaited_from_500_for_1_on(board: str, hand: tuple[str, 
     given(rounds, *log).when(ShowHand(1, hand)).then(HandShown(R, 1, hand), *awaited)
 
 
+@pytest.mark.law("655a.11(i)(3)(ii)")
 def test_the_odds_that_call_a_floorperson_are_the_submissions() -> None:
     book = RuleBook((replace(HOUSE, floorperson_at_odds=Odds.parse("150 for 1")),))
     log = played(
@@ -630,6 +657,7 @@ def test_the_odds_that_call_a_floorperson_are_the_submissions() -> None:
     )
 
 
+@pytest.mark.law("655a.11(i)(1)(iii)", "655a.11(i)(1)(iv)", "655a.11(j)")
 def test_the_round_closes_once_payouts_are_validated_and_hand_pays_documented() -> None:
     claim = f"{R}.1.progressive"
     log = to_settle(*ante(1), bonus(1, "progressive"), board="7h 8h 9h")
@@ -648,6 +676,7 @@ def test_the_round_closes_once_payouts_are_validated_and_hand_pays_documented() 
     given(rounds, *played(CloseRound(), after=log)).when(ReleasePayout(claim, documented=False)).then()
 
 
+@pytest.mark.law("655a.11(i)(3)(ii)", "655a.11(i)(3)(iii)")
 def test_a_hand_bonus_that_waits_is_named_by_its_own_sections() -> None:
     claim = f"{R}.1.{FIVE}"
     log = played(
@@ -666,6 +695,7 @@ def test_a_hand_bonus_that_waits_is_named_by_its_own_sections() -> None:
     played(ReleasePayout(claim, documented=True), CloseRound(), after=log)
 
 
+@pytest.mark.law("655a.11(j)")
 def test_a_round_without_wagers_closes() -> None:
     given(rounds, *BETTING).when(CloseRound()).then(RoundClosed(R))
     given(rounds, *played(*ante(1), after=BETTING)).when(CloseRound()).refused("655a.11(j)")
@@ -674,6 +704,7 @@ def test_a_round_without_wagers_closes() -> None:
     given(rounds, *played(*ante(1), CloseBetting(), after=BETTING)).when(CloseRound()).refused("655a.11(j)")
 
 
+@pytest.mark.law("655a.13, 639a.13, 683a.13, irregularities")
 def test_a_round_is_void_only_before_the_first_hand() -> None:
     void = RoundVoided(R, "card exposed", None, False)
     log = to_settle(*ante(1, 2), seats=(1, 2))
@@ -686,6 +717,7 @@ def test_a_round_is_void_only_before_the_first_hand() -> None:
 # Forfeiture, 655a.11(a)(3) -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.law("655a.11(a)(3)", "how many seats, and how many a player may have")
 def test_the_person_forfeits_every_seat_and_the_turn_passes_on() -> None:
     wagers = (*ante(1, 3, player="player-1"), *ante(2, player="player-2"), bonus(3, "progressive"))
     log = dealt(*wagers)
@@ -699,6 +731,7 @@ def test_the_person_forfeits_every_seat_and_the_turn_passes_on() -> None:
     played(ShowHand(2, ("Ac", "Qd")), CloseRound(), after=log)
 
 
+@pytest.mark.law("655a.11(a)(3)")
 def test_seats_without_a_name_forfeit_alone_and_a_folded_seat_its_optional_wagers() -> None:
     log = played(Fold(1), after=dealt(*ante(1, 2), bonus(1, "three_card_bonus")))
     given(rounds, *log).when(ForfeitWagers(1, "talked")).then(WagersForfeited(R, 1, "talked"))

@@ -70,6 +70,7 @@ def board(cards: str, *seats: int, multiple: int = 1, after: tuple[rounds.Event,
 # Main wagers, 655a.11(h) and 655a.12(a) ---------------------------------------------------------------------------
 
 
+@pytest.mark.law("655a.11(h)(3)")
 @pytest.mark.parametrize(
     ("cards", "hand", "line", "odds", "times"),
     [
@@ -95,6 +96,7 @@ def test_a_winning_hand_is_paid_on_the_ante_and_every_street(
         assert figures(row) == (Result.WON, odds, times * stake, stake)
 
 
+@pytest.mark.law("655a.11(h)(1)", "655a.11(h)(2)", "655a.11(h)(3)")
 @pytest.mark.parametrize(
     ("hand", "result", "section", "returned"),
     [
@@ -111,6 +113,7 @@ def test_the_push_band(hand: str, result: Result, section: str, returned: int) -
         assert row.source is (Source.TABLE_INVENTORY if result is Result.WON else None)
 
 
+@pytest.mark.law("655a.11(h)(3)", "655a.12(b), the limit below its bound")
 def test_the_aggregate_limit_cuts_the_latest_wager_first_and_what_is_cut_to_nothing_stays_won() -> None:
     # 500 to 1 on 4000 and three times 12000 cents: 2,000,000 for the ante, and 3,000,000 left of 6,000,000.
     log = board("Th Jh Qh", 1, multiple=3, after=dealt(*ante(1, cents=4000)))
@@ -120,6 +123,7 @@ def test_the_aggregate_limit_cuts_the_latest_wager_first_and_what_is_cut_to_noth
     assert row["street_5"].returned_cents == 12_000
 
 
+@pytest.mark.law("655a.11(d)")
 def test_a_fold_collects_the_main_wagers_at_once_and_nothing_else() -> None:
     log = played(Bet(1, 1), RevealCommunityCard("2c"), after=dealt(*ante(1), bonus(1, "progressive")))
     folded = played(Fold(1), after=log)[-1]
@@ -135,6 +139,7 @@ def test_a_fold_collects_the_main_wagers_at_once_and_nothing_else() -> None:
 # Optional wagers, 655a.11(i) ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.law("655a.11(i)", "655a.11(i)(1)(iv)", "655a.11(i)(2)(i)", "655a.11(i)(3)(iii)", "655a.11(i)(4)(i)")
 def test_optional_wagers_are_settled_in_order_after_the_main_ones() -> None:
     log = hand_bonus(
         1,
@@ -186,6 +191,7 @@ def test_optional_wagers_are_settled_in_order_after_the_main_ones() -> None:
     }
 
 
+@pytest.mark.law("655a.11(i)(1)", "655a.11(i)(2)(ii)", "655a.11(i)(4)(ii)")
 @pytest.mark.parametrize(
     ("wager", "section"),
     [
@@ -211,6 +217,7 @@ def test_an_optional_wager_that_meets_no_line_is_lost(wager: str, section: str) 
     )
 
 
+@pytest.mark.law("655a.11(i)(4)", "655a.11(i)(4)(ii)")
 def test_the_six_card_bonus_does_not_look_at_the_board() -> None:
     log = board("As Ah 7d", 1, after=dealt(*ante(1), bonus(1, "six_card_bonus")))
     log = played(RevealSixCardBonus(("3s", "5s", "9d", "Jc")), after=log)
@@ -219,6 +226,7 @@ def test_the_six_card_bonus_does_not_look_at_the_board() -> None:
     assert row["six_card_bonus"].result is Result.LOST
 
 
+@pytest.mark.law("655a.11(i)(2)", "655a.11(i)(2)(ii)")
 def test_the_three_card_bonus_looks_at_the_board_only_and_a_straight_beats_a_flush() -> None:
     straight = board("4c 5d 6h", 1, after=dealt(*ante(1), bonus(1, "three_card_bonus")))
     assert figures(rows(show(1, "Ac Kd", straight))["three_card_bonus"]) == (Result.WON, "6 to 1", 600, 100)
@@ -226,6 +234,7 @@ def test_the_three_card_bonus_looks_at_the_board_only_and_a_straight_beats_a_flu
     assert rows(show(1, "Kc Kd", pair_in_hand))["three_card_bonus"].result is Result.LOST
 
 
+@pytest.mark.law("655a.11(i)(3)")
 def test_the_extras_pay_whatever_the_hand_and_only_with_the_bonus() -> None:
     log = hand_bonus(1, played(*ante(1, 2), after=BETTING))
     log = board("2c 7d Kh", 1, 2, after=dealt(after=log))
@@ -235,6 +244,7 @@ def test_the_extras_pay_whatever_the_hand_and_only_with_the_bonus() -> None:
     assert (row[FIVE].result, row["magic_card"].won_cents, "lucky_position" in row) == (Result.LOST, 400, False)
 
 
+@pytest.mark.law("655a.11(i)(3)(ii)", "655a.11(i)(3)(iii)")
 @pytest.mark.parametrize(
     ("cards", "hand", "won", "source"),
     [
@@ -270,6 +280,7 @@ def envy(*commands: PlaceWager, lit: tuple[int, ...], forfeits: int | None = Non
     return [event for event in show(1, "5h 6h", log) if isinstance(event, EnvyBonusWon)]
 
 
+@pytest.mark.law("655a.11(i)(1)(v)")
 def test_every_other_progressive_player_gets_an_envy_bonus() -> None:
     won = EnvyBonusWon(R, "progressive-2", 1, (2, 4), "straight_flush", 30_000, "655a.11(i)(1)(v)")
     assert envy(*ante(1, 2, 3, 4), lit=(1, 2, 4)) == [won]
@@ -277,12 +288,14 @@ def test_every_other_progressive_player_gets_an_envy_bonus() -> None:
     assert envy(*ante(1, 2, 3, 4), lit=(2, 4)) == [won]
 
 
+@pytest.mark.law("655a.11(a)(3)", "655a.11(i)(1)(v)")
 def test_no_envy_bonus_for_ones_own_hand_or_seats_or_a_forfeited_wager() -> None:
     assert envy(*ante(1), lit=(1,)) == []
     assert envy(*ante(1, 2, player="player-1"), lit=(1, 2)) == []
     assert envy(*ante(1, 2), lit=(1, 2), forfeits=2) == []
 
 
+@pytest.mark.law("whether a folded hand brings others an Envy Bonus")
 def test_a_folded_hand_qualifies_where_the_submission_says_so() -> None:
     assert HOUSE.progressive is not None
     assert HOUSE.progressive.envy is not None
@@ -310,12 +323,14 @@ def test_a_requested_wager_asks_for_a_hold_named_by_its_record() -> None:
     assert settled(played(ConfirmWager(len(log)), after=log))[2:] == ()
 
 
+@pytest.mark.law("655a.11(i)(1)(ii)")
 def test_the_accepted_progressive_wagers_contribute_once_together() -> None:
     log = played(*ante(1, 2, 3), bonus(1, "progressive"), bonus(3, "progressive"), after=BETTING)
     given(wagers, *log).when(BettingClosed(R, (1, 3))).then(ContributionDue(R, "progressive-2", 200, 2))
     given(wagers, *played(*ante(1), after=BETTING)).when(BettingClosed(R, ())).then()
 
 
+@pytest.mark.law("655a.11(a)(3)")
 def test_a_forfeit_loses_everything_that_is_not_settled_yet() -> None:
     log = hand_bonus(1, played(*ante(1), bonus(1, "progressive"), after=BETTING))
     log = played(Bet(1, 2), after=dealt(after=log))
@@ -328,6 +343,7 @@ def test_a_forfeit_loses_everything_that_is_not_settled_yet() -> None:
     assert [row.wager for row in settled(played(ForfeitWagers(1, "x"), after=folded))[-2:]] == ["progressive", FIVE]
 
 
+@pytest.mark.law("655a.10(f)")
 def test_a_void_returns_everything_and_reverses_the_contribution() -> None:
     log = hand_bonus(2, played(*ante(1, 2), bonus(1, "progressive"), after=BETTING))
     log = played(Bet(1, 3), Fold(2), after=dealt(after=log))
@@ -418,6 +434,7 @@ def test_holds_and_contributions_are_asked_of_their_streams() -> None:
     ]
 
 
+@pytest.mark.law("655a.11(i)(3)(iii)")
 def test_a_stake_is_posted_and_winnings_are_credited() -> None:
     post = Following("accounts", "account-1", accounts.PostHold("table-1/9"))
     credit = Following("accounts", "account-1", accounts.CreditWinnings(4_000, R, 1, FIVE))

@@ -72,6 +72,7 @@ def royal() -> dict[str, Any]:
     return reconstruct(ROUND, entries_of(facts_of(ROYAL), ROUND))
 
 
+@pytest.mark.law("639a.11(d)", "655a.11(j)", "683a.11(j)")
 @pytest.mark.parametrize("path", ROUNDS, ids=lambda path: path.stem)
 def test_every_recorded_round_can_be_told(path: Path) -> None:
     facts = facts_of(path)
@@ -89,6 +90,7 @@ def test_every_event_comes_back_from_its_json(path: Path) -> None:
         assert event_of(fact.topic, type(event).__name__, orjson.dumps(event_json(event)).decode()) == event
 
 
+@pytest.mark.law("655a.11(j)")
 def test_the_table_is_shown_as_it_was(royal: dict[str, Any]) -> None:
     assert royal["community"] == ["Th", "Jh", "Qh"]
     assert (royal["magic_card"], royal["lucky_position"], royal["game"]) == ("3c", "1", "mississippi_stud")
