@@ -1,11 +1,13 @@
 """Which hands of a paytable some cards make: two, three, five, or the best five of six."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import combinations, combinations_with_replacement
+from operator import itemgetter
 
 import eval7
 
-from services.core.cards import DECK, distinct, parse, rank_value
+from services.core.cards import DECK, RANKS, parse, rank_value
 from services.core.names import Card, HandName
 
 FIVE_CARD_HANDS: tuple[HandName, ...] = (
@@ -37,6 +39,7 @@ POCKET_HANDS: tuple[HandName, ...] = ("pair_of_aces", "ace_face_suited", "ace_fa
 LO_BALL_HANDS: tuple[HandName, ...] = ("seven_high", "eight_high", "nine_high", "ten_high", "jack_high")
 """From the best to the worst; no pair, no straight, no flush, the ace high."""
 
+_TWICE = "A card occurs twice."
 _CARDS = frozenset(DECK)
 _EVAL7 = {card: eval7.Card(card) for card in DECK}
 # eval7 packs a class and up to five ranks (deuce 0 to ace 12) into one number: class << 24, then four bits a rank.
@@ -63,16 +66,16 @@ def met(cards: Sequence[Card], *, ace_low_straight: bool = False) -> frozenset[H
     whether A-2-3 is a straight of three cards, which 655a.6 leaves open; A-2-3-4-5 always is one.
     Raises ValueError for another number of cards, a repeated card, or what is no card.
     """
+    if len(cards) == 5:
+        return _five(cards)[1]
     _check(cards)
     match len(cards):
         case 2:
             return _two(cards)
         case 3:
             return _three(cards, ace_low_straight)
-        case 5:
-            return _five(_evaluate(cards) >> _FIRST_SHIFT, True)
         case 6:
-            return _five(_evaluate(cards) >> _FIRST_SHIFT, False)
+            return _names(_evaluate(cards) >> _FIRST_SHIFT, False)
         case count:
             raise ValueError(f"No paytable is for {count} cards.")
 
@@ -80,13 +83,13 @@ def met(cards: Sequence[Card], *, ace_low_straight: bool = False) -> frozenset[H
 def strength(cards: Sequence[Card]) -> int:
     """How high five cards rank as a poker hand: higher is better, equal is a tie; the number has no other meaning.
 
-    655a.6(b), and within a class the ranks of the five cards; suits count for nothing.
+    The classes of 655a.6(b); within a class first the ranks that make it, then the other cards from the highest,
+    as 653a.6(b) and (c) say of the same classes. Suits count for nothing.
     Raises ValueError for another number of cards, a repeated card, or what is no card.
     """
     if len(cards) != 5:
         raise ValueError(f"Hands of five cards are compared, not of {len(cards)}.")
-    _check(cards)
-    return _evaluate(cards)
+    return _five(cards)[0]
 
 
 def ace_king_or_better(cards: Sequence[Card]) -> bool:
@@ -98,22 +101,20 @@ def ace_king_or_better(cards: Sequence[Card]) -> bool:
 
 
 def _check(cards: Sequence[Card]) -> None:
-    if not _CARDS.issuperset(cards):
+    held = set(cards)
+    if not held <= _CARDS:
         for card in cards:
             parse(card)
-    if not distinct(cards):
-        raise ValueError("A card occurs twice.")
+    if len(held) != len(cards):
+        raise ValueError(_TWICE)
 
 
 def _evaluate(cards: Sequence[Card]) -> int:
-    return int(eval7.evaluate(list(map(_EVAL7.__getitem__, cards))))
-
-
-_LOWEST_ACE_KING = _evaluate(("As", "Kd", "4c", "3h", "2s"))
+    return int(eval7.evaluate(itemgetter(*cards)(_EVAL7)))
 
 
 @cache
-def _five(leading: int, lo_ball: bool) -> frozenset[HandName]:
+def _names(leading: int, lo_ball: bool) -> frozenset[HandName]:
     """The names that a class and its first rank have; there are few of them, so each is made once."""
     hand = _CLASSES[leading >> (_CLASS_SHIFT - _FIRST_SHIFT)]
     rank = (leading & _RANK_MASK) + _DEUCE
@@ -133,6 +134,41 @@ def _five(leading: int, lo_ball: bool) -> frozenset[HandName]:
         if 6 <= rank <= _TEN:
             names.add("pair_of_6s_to_10s")
     return frozenset(names)
+
+
+# Of five cards only the ranks count, and whether they are of one suit: 7,462 hands that differ. eval7 is asked about
+# each of them once, here; a look at a table then takes less than half of the time of a call, checks included. The
+# ranks of a hand are told apart by a sum with a digit to the base 5 for each rank, since no rank comes five times.
+_DIGIT = {card: 5 ** RANKS.index(card[0]) for card in DECK}
+
+
+def _table(suits: str, hands: Iterable[Sequence[str]]) -> dict[int, tuple[int, frozenset[HandName]]]:
+    """Strength and names by the sum, for hands told by their ranks and all in these suits."""
+    table = {}
+    for ranks in hands:
+        cards = list(map(str.__add__, ranks, suits))
+        value = _evaluate(cards)
+        table[sum(map(_DIGIT.__getitem__, cards))] = value, _names(value >> _FIRST_SHIFT, True)
+    return table
+
+
+_ONE_SUIT = _table("ccccc", combinations(RANKS, 5))
+# Up to four ranks are alike and they stand together, so these suits make no card twice.
+_MIXED_SUITS = _table("cdhsc", (ranks for ranks in combinations_with_replacement(RANKS, 5) if ranks[0] != ranks[4]))
+_LOWEST_ACE_KING = _evaluate(("As", "Kd", "4c", "3h", "2s"))
+
+
+def _five(cards: Sequence[Card]) -> tuple[int, frozenset[HandName]]:
+    """The strength of five cards and the names of what they make. Written out card by card for speed."""
+    a, b, c, d, e = cards
+    try:
+        ranks = _DIGIT[a] + _DIGIT[b] + _DIGIT[c] + _DIGIT[d] + _DIGIT[e]
+    except KeyError as unknown:
+        parse(*unknown.args)
+        raise
+    if len({a, b, c, d, e}) != 5:
+        raise ValueError(_TWICE)
+    return (_ONE_SUIT if a[1] == b[1] == c[1] == d[1] == e[1] else _MIXED_SUITS)[ranks]
 
 
 def _three(cards: Sequence[Card], ace_low_straight: bool) -> frozenset[HandName]:
