@@ -227,7 +227,8 @@ def _settling(round_: Round, section: str) -> None:
     due = undecided(round_)
     if due:
         raise Refused(f"Hands stay down: {listed(due)} must bet or fold first.", section)
-    raise Refused("Hands stay down until all the cards on the layout are face up.", section)
+    last = "the dealer's hand is" if game_of(round_).dealer_cards else "all community cards are"
+    raise Refused(f"Hands stay down until {last} face up.", section)
 
 
 def _drawn_and_revealed(round_: Round, seated: Seated, game: Game, rules: Submission) -> None:

@@ -1,4 +1,4 @@
-"""Decisions from the deal to the last community card: dealing, the stub, streets and folds, cards turned over."""
+"""Decisions from the deal to the last card on the layout: the stub, bets and folds, cards turned over, draws."""
 
 from services.core.asking import Asking
 from services.core.cards import DECK, parse
@@ -40,7 +40,10 @@ from services.core.rounds.table import (
 
 
 def deal(state: Table, dealer_card: Card | None) -> tuple[Event, ...]:
-    """Two cards to every ante, clockwise; the stub that must be left is 52 less all that was dealt. 655a.10(b),(c)"""
+    """The game's own cards to every ante, clockwise, and face up the one card that a dealer with a hand shows.
+
+    The stub that must be left is 52 less all that is dealt, the layout's cards included. 655a.10(b),(c)
+    """
     round_ = round_in_progress(state)
     game = game_of(round_)
     section = game.sections.deal
@@ -85,23 +88,22 @@ def count_stub(state: Table, command: CountStub) -> tuple[Event, ...]:
 
 
 def bet(state: Table, command: Bet, asking: Asking) -> tuple[Event, ...]:
-    """The seat's next later main wager: a multiple of its ante. 655a.11(b),(d),(f)"""
+    """The seat's next later main wager: a multiple of its ante. 655a.11(b),(d),(f); 639a.11(b); 683a.11(b),(d),(f)"""
     round_, seated = _deciding(state, command.seat)
     street = street_due(round_)
     assert street is not None and seated.ante is not None, "a decision is due"
     multiples = rules_of(round_, asking).multiples
     if command.multiple not in multiples:
-        allowed = ", ".join(map(str, multiples))
+        allowed = f"{'one of' if len(multiples) > 1 else 'always'} {', '.join(map(str, multiples))}"
         raise Refused(
-            f"{command.multiple} times the ante is not allowed: the multiple is one of {allowed}.",
-            street.decide_section,
+            f"{command.multiple} times the ante is not allowed: the multiple is {allowed}.", street.decide_section
         )
     amount_cents = command.multiple * seated.ante.amount_cents
     return (BetPlaced(round_.round_id, command.seat, street.wager, command.multiple, amount_cents),)
 
 
 def fold(state: Table, command: Fold) -> tuple[Event, ...]:
-    """The seat makes no further wager; its cards stay while an optional wager lives. 655a.11(b),(d),(f)"""
+    """The seat makes no further wager; its cards stay while an optional wager outlives the fold. 655a.11(b),(d),(f)"""
     round_, seated = _deciding(state, command.seat)
     cards_stay = bool(live_optional(round_, replace(seated, folded=True)))
     return (HandFolded(round_.round_id, command.seat, cards_stay),)
@@ -121,11 +123,18 @@ def _deciding(state: Table, seat: Seat) -> tuple[Round, Seated]:
         raise Refused(f"Seat {seat} has no hand to decide on: it has no ante, or it folded or forfeited.", section)
     due = undecided(round_)
     if street is None or seat not in due:
-        waiting = f"{listed(due)} must decide first" if due else "the next card must be turned over first"
-        raise Refused(f"Seat {seat} has decided already: {waiting}.", section)
+        raise Refused(f"Seat {seat} has decided already: {_before_the_next_decision(round_, due)}.", section)
     if street is game.streets[0] and seat != due[0]:
         raise Refused(f"Seat {due[0]} decides before seat {seat}: the first decisions go clockwise.", section)
     return round_, seated
+
+
+def _before_the_next_decision(round_: Round, due: tuple[Seat, ...]) -> str:
+    if due:
+        return f"{listed(due)} must decide first"
+    if len(round_.community) < game_of(round_).community_cards:
+        return "the next card must be turned over first"
+    return "no decision is left in this round"
 
 
 def _all_decided(state: Table, section: str | None) -> Round:
@@ -135,7 +144,8 @@ def _all_decided(state: Table, section: str | None) -> Round:
         raise Refused("The hands are not dealt: cards are turned over after the deal and the decisions.", section)
     due = undecided(round_)
     if due:
-        raise Refused(f"The card stays down: {listed(due)} must bet or fold first.", section)
+        stays = "The dealer's hand stays" if game_of(round_).dealer_cards else "The card stays"
+        raise Refused(f"{stays} down: {listed(due)} must bet or fold first.", section)
     if round_.hand_shown:
         raise Refused("Settlement has begun: no further card is turned over on the layout.", section)
     return round_
@@ -145,7 +155,9 @@ def reveal_community(state: Table, card: Card) -> tuple[Event, ...]:
     """The next community card, once all who stand have decided. 655a.11(c),(e),(g)"""
     round_ = round_in_progress(state)
     game = game_of(round_)
-    street = street_due(round_) if game.community_cards else None
+    if not game.community_cards:
+        raise Refused(f"{game.title} has no community cards.")
+    street = street_due(round_)
     if street is None:
         raise Refused(
             f"No community card is left to turn over: {game.title} has {game.community_cards}.",
@@ -157,7 +169,7 @@ def reveal_community(state: Table, card: Card) -> tuple[Event, ...]:
 
 
 def reveal_dealer(state: Table, cards: tuple[Card, ...]) -> tuple[Event, ...]:
-    """The dealer's hole cards, once all have decided."""
+    """The dealer's hole cards, once all have decided. 639a.11(c)"""
     game = game_of(round_in_progress(state))
     if not game.dealer_cards:
         raise Refused(f"In {game.title} the dealer has no hand.")
@@ -173,7 +185,7 @@ def reveal_dealer(state: Table, cards: tuple[Card, ...]) -> tuple[Event, ...]:
 
 
 def reveal_extra(state: Table, area: Area, cards: tuple[Card, ...]) -> tuple[Event, ...]:
-    """The extra cards of an optional wager, once the community cards are out. 655a.11(i)(4)"""
+    """The extra cards of an optional wager, once the community cards are out. 655a.11(i)(4); 683a.11(i)"""
     round_ = round_in_progress(state)
     game = game_of(round_)
     kind = next((each for each in game.optional if each.extra_area is area), None)

@@ -7,7 +7,7 @@ from services.core import rounds
 from services.core.asking import Asking
 from services.core.games.game import FIVE_CARD_HAND_BONUS, LUCKY_POSITION, MAGIC_CARD, PROGRESSIVE, Game
 from services.core.money import Cents
-from services.core.names import HandName, Result, RoundId, Seat, WagerName
+from services.core.names import HandName, On, Result, RoundId, Seat, WagerName
 from services.core.rounds.settlement import Settled, envy_hand, lost, returned, settle_hand
 from services.core.rounds.table import Round, Seated, Table, Wager, game_of, live_main, live_optional, street_due
 from services.core.wagers.events import (
@@ -187,7 +187,10 @@ def _voided(table: Table, event: rounds.RoundVoided, asking: Asking) -> tuple[Ev
     order = _order(game)
     events: list[Event] = []
     for seated in reversed(round_.seats):
-        stakes = sorted((each for each in seated.wagers if each.stands), key=lambda each: order.index(each.wager))
+        stakes = sorted(
+            (each for each in seated.wagers if each.stands),
+            key=lambda each: (order.index(each.wager), each.hand is On.DEALER),
+        )
         events += _rows(table, seated, (returned(wager, section) for wager in stakes), asking)
         requested = (each for each in seated.wagers if each.holds_place and not each.stands)
         events += _holds_returned(round_.round_id, seated.seat, requested, asking)
