@@ -127,6 +127,7 @@ def test_a_wrong_stub_voids_the_round_by_the_games_own_section() -> None:
 # Raises and folds, 683a.11(b)-(g) --------------------------------------------------------------------------------------
 
 
+@pytest.mark.law("683a.11(b)", "683a.11(d)", "683a.11(f)")
 def test_every_raise_is_a_multiple_of_the_ante_whatever_the_last_was() -> None:
     log = dealt(*ante(1, cents=700))
     for wager, multiple, card, section in (
@@ -140,6 +141,7 @@ def test_every_raise_is_a_multiple_of_the_ante_whatever_the_last_was() -> None:
         log = played(Bet(1, multiple), RevealCommunityCard(card), after=log)
 
 
+@pytest.mark.law("683a.11(b)", "683a.11(d)")
 def test_the_first_raises_go_clockwise_and_the_later_ones_in_any_order() -> None:
     log = dealt(*ante(2, 5))
     given(rounds, *log).when(Bet(5, 1)).refused("683a.11(b)", "Seat 2 decides before")
@@ -148,6 +150,7 @@ def test_the_first_raises_go_clockwise_and_the_later_ones_in_any_order() -> None
     played(RevealCommunityCard("2c"), *bets(5, 2), after=log)
 
 
+@pytest.mark.law("683a.11(c)", "683a.11(e)", "683a.11(g)")
 def test_each_community_card_waits_for_every_decision_and_there_is_no_fourth() -> None:
     log = dealt(*ante(1, 2))
     for card, section in (("2c", "683a.11(c)"), ("7d", "683a.11(e)"), ("Kh", "683a.11(g)")):
@@ -159,6 +162,7 @@ def test_each_community_card_waits_for_every_decision_and_there_is_no_fourth() -
     given(rounds, *log).when(Bet(1, 1)).refused("683a.11(f)", "no decision is left in this round")
 
 
+@pytest.mark.law("683a.11(b)", "683a.11(d)", "683a.11(f)")
 @pytest.mark.parametrize(
     ("street", "section", "collected"),
     [(0, "683a.11(b)", MAIN[:1]), (1, "683a.11(d)", MAIN[:2]), (2, "683a.11(f)", MAIN[:3])],
@@ -177,6 +181,7 @@ def test_a_fold_loses_ante_and_raises_and_no_optional_wager(
     assert tuple(rows(show(1, "Ac Qd", log))) == OPTIONAL
 
 
+@pytest.mark.law("683a.11(b)")
 @pytest.mark.parametrize("wager", OPTIONAL)
 def test_the_cards_of_a_fold_stay_for_any_optional_wager(wager: str) -> None:
     log = dealt(*ante(1, 2), bonus(1, wager))
@@ -184,6 +189,7 @@ def test_the_cards_of_a_fold_stay_for_any_optional_wager(wager: str) -> None:
     given(rounds, *played(Fold(1), after=log)).when(Fold(2)).then(HandFolded(R, 2, False))
 
 
+@pytest.mark.law("683a.11(h)", "683a.11(j)")
 @pytest.mark.parametrize("wager", ["board_bonus", "lo_ball", "all_six_bonus"])
 def test_when_all_have_folded_the_board_comes_out_for_a_wager_that_looks_at_it(wager: str) -> None:
     log = played(Fold(1), after=dealt(*ante(1), bonus(1, wager)))
@@ -203,6 +209,7 @@ def test_when_all_have_folded_a_pocket_bonus_needs_no_board() -> None:
     given(rounds, *nobody).when(CloseRound()).then(RoundClosed(R))
 
 
+@pytest.mark.law("683a.11(a)(3)")
 def test_nobody_forfeits_by_talking_and_nothing_is_drawn() -> None:
     log = dealt(*ante(1), bonus(1, "lo_ball"))
     given(rounds, *log).when(ForfeitWagers(1, "talked")).refused(None, "Cajun Stud has no rule by which a person")
@@ -215,6 +222,7 @@ def test_nobody_forfeits_by_talking_and_nothing_is_drawn() -> None:
 # Ante and Raises, 683a.11(h) -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.law("683a.11(h)(1) ff.", "683a.12, all odds of Cajun Stud, and any limit on payouts")
 @pytest.mark.parametrize(
     ("cards", "hand", "line", "odds", "times"),
     [
@@ -240,6 +248,7 @@ def test_a_winning_hand_is_paid_on_the_ante_and_every_raise(
         assert figures(each) == (Result.WON, odds, times * stake, stake)
 
 
+@pytest.mark.law("683a.11(h)(1) ff.")
 @pytest.mark.parametrize(
     ("hand", "expected"),
     [
@@ -255,12 +264,14 @@ def test_the_push_band(hand: str, expected: tuple[object, ...]) -> None:
     assert [(figures(row[name]), row[name].section) for name in MAIN] == [(expected, "683a.11(h)")] * 4
 
 
+@pytest.mark.law("683a.12, all odds of Cajun Stud, and any limit on payouts")
 def test_the_aggregate_limit_cuts_the_latest_raise_first() -> None:
     # 500 times 3000 on each of four wagers is 6,000,000; the limit is 5,000,000.
     row = rows(show(1, "Kh Ah", board("Th Jh Qh", 1, after=dealt(*ante(1, cents=3000)))))
     assert [row[name].won_cents for name in MAIN] == [1_500_000, 1_500_000, 1_500_000, 500_000]
 
 
+@pytest.mark.law("683a.11(h)", "683a.11(i)")
 def test_hands_are_shown_counterclockwise_each_seat_settled_whole() -> None:
     log = board("2c 7d Kh", 1, 2, after=dealt(*ante(1, 2), *(bonus(2, wager) for wager in OPTIONAL)))
     given(rounds, *log).when(ShowHand(1, ("Ac", "Qd"))).refused("683a.11(h)", "Seat 2 is settled before")
@@ -278,6 +289,7 @@ def test_hands_are_shown_counterclockwise_each_seat_settled_whole() -> None:
 # Optional wagers, 683a.11(i) -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.law("683a.11(i)(1) ff.", "683a.12, all odds of Cajun Stud, and any limit on payouts")
 @pytest.mark.parametrize(
     ("hand", "line", "odds", "won"),
     [
@@ -313,6 +325,7 @@ BOARDS = [
 ]
 
 
+@pytest.mark.law("683a.11(i)(1) ff.", "683a.12, all odds of Cajun Stud, and any limit on payouts")
 @pytest.mark.parametrize(("cards", "line", "odds", "won"), BOARDS)
 def test_the_board_bonus_looks_at_the_community_cards_and_a_straight_beats_a_flush(
     cards: str, line: str | None, odds: str | None, won: int
@@ -322,6 +335,7 @@ def test_the_board_bonus_looks_at_the_community_cards_and_a_straight_beats_a_flu
     assert (row.hand, row.odds, row.won_cents) == (line, odds, won)
 
 
+@pytest.mark.law("A-2-3 as a straight of three cards")
 def test_ace_two_three_is_a_straight_where_the_submission_says_so() -> None:
     stricter = replace(HOUSE.bonuses["board_bonus"], ace_low_straight=False)
     book = RuleBook((replace(HOUSE, bonuses={**HOUSE.bonuses, "board_bonus": stricter}),))
@@ -330,6 +344,7 @@ def test_ace_two_three_is_a_straight_where_the_submission_says_so() -> None:
         assert rows(show(1, "7d Kd", log, book=book))["board_bonus"].hand == line
 
 
+@pytest.mark.law("683a.11(i)(1) ff.", "which six cards are All-Six, and what Lo Ball counts")
 @pytest.mark.parametrize(
     ("cards", "hand", "line", "odds", "won"),
     [
@@ -355,6 +370,7 @@ def test_lo_ball_takes_seven_to_jack_high_without_pair_straight_or_flush(
     assert (row.hand, row.odds, row.won_cents) == (line, odds, won)
 
 
+@pytest.mark.law("683a.11(i)(1) ff.", "which six cards are All-Six, and what Lo Ball counts")
 @pytest.mark.parametrize(
     ("cards", "hand", "extra", "line", "odds", "won"),
     [
@@ -379,6 +395,7 @@ def test_the_all_six_bonus_takes_the_best_five_of_six(
     assert (row.hand, row.odds, row.won_cents, row.section) == (line, odds, won, "683a.11(i)")
 
 
+@pytest.mark.law("683a.11(i)")
 def test_the_all_six_card_comes_after_the_board_and_before_the_hands_that_need_it() -> None:
     six = RevealAllSixCard("3c")
     log = dealt(*ante(1, 2), bonus(1, "all_six_bonus"))
@@ -403,6 +420,7 @@ def test_the_all_six_card_stays_down_where_nobody_wagered() -> None:
 # Voids, 683a.13 ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.law("655a.13, 639a.13, 683a.13, irregularities")
 def test_a_void_returns_every_wager_by_seat_and_order() -> None:
     log = dealt(*ante(1, 2), *(bonus(2, wager) for wager in reversed(OPTIONAL)))
     log = played(Bet(1, 3), Fold(2), RevealCommunityCard("2c"), after=log)

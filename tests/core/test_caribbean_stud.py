@@ -84,6 +84,7 @@ def state(log: Log) -> object:
 # The deal, 639a.10 ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.law("which card the dealer shows in Caribbean Stud")
 def test_the_dealer_shows_one_card_with_the_deal() -> None:
     log = played(*ante(1, 4), CloseBetting(), after=BETTING)
     given(rounds, *log).when(DealHands()).refused("639a.10", "the dealer shows one card: name it with the deal")
@@ -112,16 +113,19 @@ def test_a_wrong_stub_voids_the_round_by_the_games_own_section() -> None:
 # Decisions, 639a.11(b) --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.law("639a.11(b)")
 def test_the_bet_is_twice_the_ante() -> None:
     log = dealt(*ante(1, cents=700))
     given(rounds, *log).when(Bet(1, 2)).then(BetPlaced(R, 1, "bet", 2, 1400))
 
 
+@pytest.mark.law("639a.11(b)")
 @pytest.mark.parametrize("multiple", [-2, 0, 1, 3, 4])
 def test_another_multiple_is_refused(multiple: int) -> None:
     given(rounds, *dealt(*ante(1))).when(Bet(1, multiple)).refused("639a.11(b)", "the multiple is always 2.")
 
 
+@pytest.mark.law("639a.11(a)(3)", "639a.11(b)")
 def test_the_decisions_go_clockwise_and_each_seat_has_one() -> None:
     log = dealt(*ante(2, 3, 5))
     for early in (Bet(3, 2), Fold(5)):
@@ -137,6 +141,7 @@ def test_the_decisions_go_clockwise_and_each_seat_has_one() -> None:
     given(rounds, *log).when(Bet(1, 2)).refused("639a.11(b)", "no ante")
 
 
+@pytest.mark.law("639a.11(a)")
 def test_no_decision_before_the_deal() -> None:
     log = played(*ante(1), CloseBetting(), after=BETTING)
     for command in (Bet(1, 2), Fold(1)):
@@ -144,17 +149,20 @@ def test_no_decision_before_the_deal() -> None:
     given(rounds, *BETTING).when(PlaceWager(1, "bet", 1000)).refused(None, "use Bet")
 
 
+@pytest.mark.law("639a.11(b)", "639a.11(c)")
 @pytest.mark.parametrize("wager", [BONUS, "progressive"])
 def test_the_cards_of_a_fold_go_with_wagers_that_are_forfeited(wager: str) -> None:
     given(rounds, *dealt(*ante(1), bonus(1, wager))).when(Fold(1)).then(HandFolded(R, 1, False))
 
 
+@pytest.mark.law("the cards of a folded Caribbean hand whose Five Card Hand Bonus lives")
 @pytest.mark.parametrize("hand", list(On))
 def test_the_cards_of_a_fold_stay_for_a_five_card_hand_bonus_on_either_hand(hand: On) -> None:
     log = dealt(after=hand_bonus(1, played(*ante(1), after=BETTING), hand))
     given(rounds, *log).when(Fold(1)).then(HandFolded(R, 1, True))
 
 
+@pytest.mark.law("639a.11(b)")
 def test_a_fold_collects_all_but_the_five_card_hand_bonus() -> None:
     log = played(*ante(1), bonus(1, BONUS), bonus(1, "progressive"), after=BETTING)
     log = dealt(after=hand_bonus(1, log))
@@ -171,6 +179,7 @@ def test_a_fold_collects_all_but_the_five_card_hand_bonus() -> None:
 # The dealer's hand, 639a.11(c) ------------------------------------------------------------------------------------
 
 
+@pytest.mark.law("639a.11(a)(3)", "639a.11(c)")
 def test_the_dealers_hand_comes_out_once_and_after_every_decision() -> None:
     hole = RevealDealerHand(("Kd", "5c", "7h", "3s"))
     given(rounds, *played(*ante(1), CloseBetting(), after=BETTING)).when(hole).refused("639a.11(c)", "not dealt")
@@ -203,6 +212,7 @@ def test_there_is_no_other_card_on_the_layout_and_no_forfeit() -> None:
     given(rounds, *log).when(ForfeitWagers(1, "talked")).refused(None, "no rule by which a person forfeits")
 
 
+@pytest.mark.law("639a.11(c)", "639a.11(c)(1)", "639a.11(d)")
 def test_hands_are_shown_whole_counterclockwise_and_after_the_dealers() -> None:
     log = dealt(*ante(1, 2, 3))
     first = ShowHand(3, ("2c", "3c", "4c", "5c", "7d"))
@@ -249,6 +259,7 @@ def test_when_all_have_folded_the_dealers_hand_comes_out_for_a_wager_on_it_alone
 # Draws, 639a.11(c)(6) ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.law("639a.12(e), Five Card Hand Bonus, Magic Card, Lucky Bonus")
 def test_the_drawn_position_may_be_the_dealers() -> None:
     log = dealt(after=hand_bonus(1, played(*ante(1), after=BETTING)))
     given(rounds, *log).when(DrawLuckyPosition("dealer")).then(LuckyPositionDrawn(R, "dealer"))
@@ -257,6 +268,7 @@ def test_the_drawn_position_may_be_the_dealers() -> None:
     given(rounds, *log).when(DrawLuckyPosition("1")).refused("639a.11(c)(6)(iii)", "drawn already: dealer")
 
 
+@pytest.mark.law("639a.12(e), Five Card Hand Bonus, Magic Card, Lucky Bonus")
 def test_both_draws_are_due_before_a_hand_with_a_bonus_on_the_dealers_hand_is_shown() -> None:
     log = hand_bonus(1, played(*ante(1), after=BETTING), On.DEALER)
     log = decided(*bets(1), dealer=NOTHING, after=log)
@@ -274,6 +286,7 @@ def test_both_draws_are_due_before_a_hand_with_a_bonus_on_the_dealers_hand_is_sh
 PAID, BACK, LOST = (Result.WON, "1 to 1", 500, 500), (Result.RETURNED, None, 0, 1000), (Result.LOST, None, 0, 0)
 
 
+@pytest.mark.law("639a.11(c)(3)", "639a.11(c)(3)(i)")
 @pytest.mark.parametrize(
     "dealer",
     [
@@ -290,6 +303,7 @@ def test_below_ace_king_the_ante_is_paid_and_the_bet_returned_whoever_is_better(
     assert (row["ante"].source, row["bet"].source) == (Source.TABLE_INVENTORY, None)
 
 
+@pytest.mark.law("639a.11(c)(2)", "639a.11(c)(3)", "639a.11(c)(3)(ii)", "639a.11(c)(3)(ii)(A)")
 @pytest.mark.parametrize(
     ("dealer", "hand"),
     [
@@ -310,6 +324,13 @@ def test_a_lower_hand_loses_both(dealer: str, hand: str) -> None:
     }
 
 
+@pytest.mark.law(
+    "639a.11(c)(2)",
+    "639a.11(c)(3)",
+    "639a.11(c)(3)(ii)",
+    "639a.11(c)(3)(ii)(B)",
+    "639a.12(a) and (b), ante and bet, and any limit on payouts",
+)
 @pytest.mark.parametrize(
     ("hand", "line", "odds", "times"),
     [
@@ -336,6 +357,7 @@ def test_a_higher_hand_is_paid_the_bet_by_its_table_and_the_ante_even_money(
     assert {each.section for each in row.values()} == {"639a.11(c)(3)(ii)(B)"}
 
 
+@pytest.mark.law("639a.11(c)(3)(ii)", "639a.11(c)(3)(ii)(C)")
 @pytest.mark.parametrize(
     ("dealer", "hand"),
     [
@@ -353,6 +375,7 @@ def test_an_equal_hand_takes_both_back_for_suits_count_nothing(dealer: str, hand
     }
 
 
+@pytest.mark.law("639a.12(a) and (b), ante and bet, and any limit on payouts")
 def test_the_aggregate_limit_is_filled_by_the_ante_first() -> None:
     # 50,000 on the ante, and 100 times 100,000 on the bet: of 5,000,000 the bet keeps 4,950,000.
     log = decided(
@@ -366,6 +389,7 @@ def test_the_aggregate_limit_is_filled_by_the_ante_first() -> None:
 # Optional wagers, 639a.11(c)(4)-(6) -----------------------------------------------------------------------------------
 
 
+@pytest.mark.law("639a.11(c)(4)", "639a.12(c), Caribbean Stud Bonus")
 @pytest.mark.parametrize("dealer", [NOTHING, QUADS])
 @pytest.mark.parametrize(
     ("hand", "line", "odds", "won"),
@@ -385,6 +409,7 @@ def test_the_caribbean_stud_bonus_is_paid_whatever_the_dealer_has(
     assert (row[BONUS].section, row[BONUS].source) == ("639a.11(c)(4)", Source.TABLE_INVENTORY)
 
 
+@pytest.mark.law("639a.11(c)(4)", "639a.12(c), Caribbean Stud Bonus")
 @pytest.mark.parametrize("hand", ["7c 7d Kh Qd 9c", "2c 2d Kh Qd 9c"])
 def test_a_pair_below_8s_pushes_the_caribbean_stud_bonus(hand: str) -> None:
     log = decided(*bets(1), dealer=QUADS, after=played(*ante(1), bonus(1, BONUS), after=BETTING))
@@ -394,6 +419,7 @@ def test_a_pair_below_8s_pushes_the_caribbean_stud_bonus(hand: str) -> None:
     assert figures(row["bet"]) == LOST
 
 
+@pytest.mark.law("639a.11(c)(4)", "639a.11(c)(5)", "639a.11(c)(5)(i)")
 @pytest.mark.parametrize("wager", [BONUS, "progressive"])
 def test_high_cards_lose_the_caribbean_stud_bonus_and_less_than_three_of_a_kind_the_progressive(wager: str) -> None:
     log = decided(*bets(1), dealer=NOTHING, after=played(*ante(1), bonus(1, wager), after=BETTING))
@@ -403,6 +429,12 @@ def test_high_cards_lose_the_caribbean_stud_bonus_and_less_than_three_of_a_kind_
     assert row.section == ("639a.11(c)(4)" if wager == BONUS else "639a.11(c)(5)")
 
 
+@pytest.mark.law(
+    "639a.11(c)(5)",
+    "639a.11(c)(5)(i)",
+    "639a.11(c)(5)(iv)",
+    "639a.12(d), Progressive Payout Wager and Envy Bonus",
+)
 @pytest.mark.parametrize("dealer", [NOTHING, QUADS])
 @pytest.mark.parametrize(
     ("hand", "odds", "won", "source"),
@@ -426,6 +458,12 @@ def test_the_progressive_wager_is_paid_whatever_the_dealer_has(
     given(rounds, *log).when(shown).then(HandShown(R, 1, shown.cards), awaited)
 
 
+@pytest.mark.law(
+    "639a.11(c)(5)",
+    "639a.11(c)(6)",
+    "639a.11(c)(6)(iii)",
+    "639a.12(e), Five Card Hand Bonus, Magic Card, Lucky Bonus",
+)
 def test_a_seat_is_settled_in_the_order_of_the_code_with_a_bonus_on_each_hand() -> None:
     # The dealer's aces full, 40 for 1, with the drawn Ah among them; the player's three 9s, 6 for 1, at the drawn seat.
     log = hand_bonus(1, played(*ante(1), bonus(1, "progressive"), bonus(1, BONUS), after=BETTING), On.DEALER)
@@ -451,6 +489,7 @@ def test_a_seat_is_settled_in_the_order_of_the_code_with_a_bonus_on_each_hand() 
     }
 
 
+@pytest.mark.law("639a.11(c)(6)(i)")
 def test_extras_are_those_of_the_hand_that_the_wager_is_on() -> None:
     # The magic card is the dealer's, the lucky position too: a bonus on the own hand has neither.
     log = hand_bonus(2, hand_bonus(1, played(*ante(1, 2), after=BETTING)), On.DEALER)
@@ -469,6 +508,7 @@ def test_extras_are_those_of_the_hand_that_the_wager_is_on() -> None:
     assert tuple(rows(show(1, "2c 3c 4s 5d 8d", log))) == ("ante", "bet", FIVE)
 
 
+@pytest.mark.law("639a.11(c)(6)(ii)", "639a.11(c)(6)(iii)")
 @pytest.mark.parametrize(
     ("dealer", "odds", "won", "source", "documents"),
     [
@@ -494,6 +534,7 @@ def test_a_claim_on_the_dealers_hand_says_so_in_its_id(
     given(rounds, *log).when(CloseRound()).then(RoundClosed(R))
 
 
+@pytest.mark.law("639a.11(c)(5)(iii)", "639a.11(c)(5)(iv)")
 def test_the_round_waits_for_a_progressive_win_by_the_games_own_sections() -> None:
     claim = f"{R}.1.progressive"
     log = decided(*bets(1), dealer=NOTHING, after=played(*ante(1), bonus(1, "progressive"), after=BETTING))
@@ -513,6 +554,7 @@ def envy(log: Log, seat: int, hand: str) -> list[EnvyBonusWon]:
     return [event for event in show(seat, hand, log) if isinstance(event, EnvyBonusWon)]
 
 
+@pytest.mark.law("639a.11(b)", "639a.11(c)(5)(v)")
 @pytest.mark.parametrize(
     ("hand", "line", "cents"),
     [(STRAIGHT_FLUSH, "straight_flush", 30_000), ("Th Jh Qh Kh Ah", "royal_flush", 100_000)],
@@ -524,6 +566,7 @@ def test_a_fold_keeps_the_right_to_an_envy_bonus(hand: str, line: str, cents: in
     assert envy(log, 3, hand) == [EnvyBonusWon(R, "progressive-2", 3, (1, 2), line, cents, "639a.11(c)(5)(v)")]
 
 
+@pytest.mark.law("639a.11(c)(5)(v)")
 def test_no_envy_bonus_for_ones_own_hand_or_below_a_straight_flush_or_for_the_dealers() -> None:
     lit = tuple(bonus(seat, "progressive") for seat in (1, 2))
     log = decided(*bets(1, 2), dealer="5d 6d 7d 8d 9d", after=played(*ante(1, 2), *lit, after=BETTING))
@@ -535,6 +578,7 @@ def test_no_envy_bonus_for_ones_own_hand_or_below_a_straight_flush_or_for_the_de
     assert envy(decided(*bets(1, 2), dealer=NOTHING, after=same), 2, "5c 6c 7c 8c 9c") == []
 
 
+@pytest.mark.law("639a.11(c)(5)(v)")
 def test_paytable_a_has_no_envy_bonus() -> None:
     rules = f"{RULES}-a"
     log = played(OpenTable("caribbean_stud", 6, rules, "progressive-3", rules), OpenRound())
@@ -544,6 +588,7 @@ def test_paytable_a_has_no_envy_bonus() -> None:
     assert rows(show(2, STRAIGHT_FLUSH, log))["progressive"].odds == "10% of meter"
 
 
+@pytest.mark.law("whether a folded hand brings others an Envy Bonus")
 def test_a_folded_hand_brings_an_envy_bonus_only_where_the_submission_says_so() -> None:
     log = hand_bonus(2, played(*ante(1, 2), bonus(1, "progressive"), after=BETTING))
     log = drawn(decided(Bet(1, 2), Fold(2), dealer=NOTHING, after=log))
@@ -560,6 +605,7 @@ def test_a_folded_hand_brings_an_envy_bonus_only_where_the_submission_says_so() 
 # Voids, 639a.13 -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.law("655a.13, 639a.13, 683a.13, irregularities")
 def test_a_void_returns_what_a_fold_had_collected_and_the_holds_of_both_hands() -> None:
     log = played(*ante(1, 2), bonus(2, "progressive"), bonus(2, BONUS), after=BETTING)
     # The wager on the dealer's hand is placed first and still comes behind that on the player's.
