@@ -9,16 +9,14 @@ from collections import Counter
 
 import httpx
 
+from services.core.games import GAMES
 from services.core.money import dollars
 from services.floor.calls import Backoff, Failure, Services
 from services.floor.dealer import OVER, Dealer
 from services.floor.floorperson import Floorperson
+from services.floor.offers import OFFERS, offer_at
 from services.floor.settings import Settings, read
 
-PROGRESSIVES = (
-    ("progressive-a", "demo-mississippi-stud"),
-    ("progressive-c", "demo-mississippi-stud-c"),
-)
 ANSWER_TIMEOUT_S = 10.0
 LAST_READ_S = 1.0
 """How long the last reads may take once the floor was told to stop."""
@@ -35,9 +33,8 @@ class Floor:
         self.taken = 0
         self.before: Meters = {}
         self.dealers = [
-            Dealer(services, self.floorperson, settings, number, rules, progressive_id, stop)
+            Dealer(services, self.floorperson, settings, number, offer_at(number), stop)
             for number in range(1, settings.tables + 1)
-            for progressive_id, rules in [PROGRESSIVES[(number - 1) % len(PROGRESSIVES)]]
         ]
 
     def take(self) -> bool:
@@ -49,8 +46,9 @@ class Floor:
 
     async def play(self) -> None:
         """Opens the progressives and plays at every table until there is no round left to play."""
-        for progressive_id, rules in PROGRESSIVES:
-            await self.floorperson.open_progressive(progressive_id, rules)
+        for offer in OFFERS:
+            if offer.progressive_id is not None:
+                await self.floorperson.open_progressive(offer.progressive_id, offer.rules)
         self.before = await self.meters()
         self.started = time.monotonic()
         async with asyncio.TaskGroup() as tables:
@@ -101,7 +99,7 @@ class Floor:
     async def meters(self) -> Meters:
         """What every level of the progressives shows."""
         values: Meters = {}
-        for progressive_id, _ in PROGRESSIVES:
+        for progressive_id in (offer.progressive_id for offer in OFFERS if offer.progressive_id is not None):
             progressive = await self.services.progressives.get(progressive_id) or {"levels": []}
             for level in progressive["levels"]:
                 values[f"{progressive_id} {level['name']}"] = level["value_cents"]
@@ -129,11 +127,13 @@ def summary(tally: Counter[str], played: str, before: Meters, after: Meters) -> 
     levels = ", ".join(
         f"{name} {tally[f'claims {name}']} ({dollars(tally[f'claims_cents {name}'])})" for name in claims
     )
+    games = ", ".join(f"{tally[f'rounds of {game.title}']} of {game.title}" for game in GAMES.values())
     results = ", ".join(f"{tally[f'wagers {result}']} {result}" for result in ("won", "lost", "pushed", "returned"))
     lines = [
         f"played     {played}",
         f"rounds     {tally['rounds closed']} closed, {tally['rounds voided']} void "
         f"({tally['wrong counts']} by a wrong count), {tally['rounds counted']} counted",
+        f"games      {games}",
         f"wagers     {results}; {tally['wagers declined']} declined, {tally['wagers withdrawn']} withdrawn, "
         f"{tally['forfeits']} forfeits",
         f"money      staked {dollars(tally['staked_cents'])}, won {dollars(tally['won_cents'])} "

@@ -2,23 +2,24 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
 from services.core.cards import DECK
-from services.core.hands import met
-from services.core.names import Card, ClaimId, Multiple, ProgressiveId, RoundId, RulesId, Seat, TableId, WagerName
+from services.core.games.game import FIVE_CARD_HAND_BONUS, Area
+from services.core.names import DEALER, Card, On, Position, RoundId, Seat, TableId, WagerName, words
 from services.floor.calls import Answer, Backoff, Failure, Refusal, Services
 from services.floor.floorperson import SEATS, Floorperson
-from services.floor.players import Chairs, Player, decide, wishes
+from services.floor.hand import Hand, Seated, taken_over
+from services.floor.offers import Offer
+from services.floor.players import Chairs, wishes
 from services.floor.settings import Settings
-from services.floor.shuffle import Deal, chance, deal, shuffled
+from services.floor.shuffle import chance, continued, deal, shuffled
+from services.floor.strategies import STRATEGIES
 
 COMMANDS_A_ROUND = 60
 """About as many as a full table needs: the pace is spread over them."""
-STREETS = ("3rd street", "4th street", "5th street")
-VOID_STAGES = ("betting", "dealing", *STREETS, "showing")
+REVEALS = {Area.SIX_CARD_BONUS: "RevealSixCardBonus", Area.ALL_SIX: "RevealAllSixCard"}
 RELEASE_PATIENCE_S = 2.0
 OVER = ("closed", "void")
 PLAYER = "player"
@@ -26,55 +27,6 @@ PLAYER = "player"
 
 class Voided(Exception):
     """The round in hand is void: nothing more is played in it."""
-
-
-@dataclass(slots=True)
-class Seated:
-    """A seat in the round in hand, as the dealer sees it."""
-
-    player: Player
-    wagers: set[WagerName] = field(default_factory=set)
-    multiples: list[Multiple] = field(default_factory=list)
-    folded: bool = False
-    forfeited: bool = False
-
-    @property
-    def in_play(self) -> bool:
-        return not self.folded and not self.forfeited
-
-    @property
-    def live(self) -> bool:
-        """Whether a wager is left to settle: every optional one outlives a fold. 655a.11(b)"""
-        return not self.forfeited and (not self.folded or bool(self.wagers - {"ante"}))
-
-
-@dataclass(slots=True)
-class Hand:
-    """The round in hand."""
-
-    round_id: RoundId
-    number: int
-    void_stage: str | None
-    seats: dict[Seat, Seated] = field(default_factory=dict)
-    lit: frozenset[Seat] = frozenset()
-    cards: Deal = field(default_factory=lambda: Deal({}, (), (), ()))
-    shown: list[Seat] = field(default_factory=list)
-    awaited: dict[ClaimId, bool] = field(default_factory=dict)
-    """The claims that hold the round open, and whether each needs a document."""
-
-    def live_with(self, wager: WagerName) -> bool:
-        return any(seated.live and wager in seated.wagers for seated in self.seats.values())
-
-    @property
-    def live(self) -> list[Seat]:
-        return sorted(seat for seat, seated in self.seats.items() if seated.live)
-
-    @property
-    def envy(self) -> int:
-        """How many Envy Bonuses the hands that were shown earn: each for every other player with a light."""
-        earning = {seat for seat in self.lit if not self.seats[seat].forfeited}
-        made = {seat: met(self.cards.hands[seat] + self.cards.community) for seat in self.shown}
-        return sum(len(earning - {seat}) for seat, hands in made.items() if "straight_flush" in hands)
 
 
 class Dealer:
@@ -86,12 +38,11 @@ class Dealer:
         floorperson: Floorperson,
         settings: Settings,
         number: int,
-        rules: RulesId,
-        progressive_id: ProgressiveId,
+        offer: Offer,
         stop: asyncio.Event,
     ) -> None:
         self._services, self._floorperson, self._settings, self._stop = services, floorperson, settings, stop
-        self._rules, self._progressive_id = rules, progressive_id
+        self._offer = offer
         self._table_number = number
         self.table_id: TableId = f"table-{number}"
         self._actor = f"dealer-{self.table_id}"
@@ -114,7 +65,7 @@ class Dealer:
                 if not ready:
                     await self._take_over()
                 ready = True
-                await self._chairs.between_rounds(self._chance(self._number + 1, "chairs"))
+                await self._chairs.between_rounds(self._chance("chairs"))
                 await self._play()
             except (Refusal, Failure) as trouble:
                 self._services.unmeant(trouble)
@@ -136,55 +87,69 @@ class Dealer:
         try:
             await self._take_wagers(hand)
             await self._deal(hand)
-            for street in range(len(STREETS)):
-                await self._play_street(hand, street)
+            for step in range(len(hand.game.streets)):
+                await self._play_street(hand, step)
             await self._show(hand)
             await self._close(hand)
-            self._services.tally["rounds closed"] += 1
+            self._over("closed", hand.round_id)
         except Voided:
-            self._services.tally["rounds voided"] += 1
-        self._in_hand = None
-        self.finished.put_nowait(hand.round_id)
+            self._over("voided", hand.round_id)
 
     def _hand(self, round_id: RoundId) -> Hand:
-        self._in_hand, self._number = round_id, _number(round_id)
-        random = self._chance(self._number, "void")
-        voids = random.random() < self._settings.void_rate
-        seats = {seat: Seated(player) for seat, player in sorted(self._chairs.seated.items())}
-        return Hand(round_id, self._number, random.choice(VOID_STAGES) if voids else None, seats)
+        self._in_hand = round_id
+        hand = Hand(self._offer, round_id)
+        hand.seats = {seat: Seated(player) for seat, player in sorted(self._chairs.seated.items())}
+        self._number = hand.number
+        random = self._chance("void")
+        if random.random() < self._settings.void_rate:
+            streets = (street.wager for street in hand.game.streets)
+            hand.void_stage = random.choice(("betting", "dealing", *streets, "showing"))
+        return hand
+
+    def _over(self, how: str, round_id: RoundId) -> None:
+        self._in_hand = None
+        self._services.tally[f"rounds {how}"] += 1
+        self._services.tally[f"rounds of {self._offer.game.title}"] += 1
+        self.finished.put_nowait(round_id)
 
     async def _take_wagers(self, hand: Hand) -> None:
-        random = self._chance(hand.number, "wagers")
+        random = self._chance("wagers")
         for seat, seated in hand.seats.items():
             player = seated.player
-            for wager, amount_cents in wishes(player, random):
-                fields: dict[str, Any] = {"seat": seat, "wager": wager, "amount_cents": amount_cents}
-                if wager == "five_card_hand_bonus":
+            for wish in wishes(hand.game.name, player, random):
+                fields: dict[str, Any] = {"wager": wish.wager, "hand": wish.on, "amount_cents": wish.amount_cents}
+                if wish.wager == FIVE_CARD_HAND_BONUS:
                     fields["account_id"] = player.account_id
-                    player.available_cents -= amount_cents
-                await self._do("PlaceWager", PLAYER, **fields, player_id=player.player_id)
-                seated.wagers.add(wager)
-            if "three_card_bonus" in seated.wagers and random.random() < self._settings.withdraw_rate:
-                await self._do("WithdrawWager", PLAYER, seat=seat, wager="three_card_bonus")
-                seated.wagers.discard("three_card_bonus")
-                self._services.tally["wagers withdrawn"] += 1
+                    player.available_cents -= wish.amount_cents
+                await self._do("PlaceWager", PLAYER, seat=seat, **fields, player_id=player.player_id)
+                seated.wagers.add((wish.wager, wish.on))
+            if random.random() < self._settings.withdraw_rate:
+                await self._withdraw(hand, seat)
         await self._perhaps_void(hand, "betting")
         await self._await_accounts(hand)
         closed = await self._do("CloseBetting")
         for declined in closed.named("WagerDeclined"):
-            self._decline(hand, declined["seat"], declined["wager"])
+            self._decline(hand, declined["seat"], declined["wager"], declined["hand"])
         hand.lit = frozenset(closed.named("BettingClosed")[0]["lit"])
+
+    async def _withdraw(self, hand: Hand, seat: Seat) -> None:
+        """The seat takes its last wager from the layout back, where it has one beside the ante."""
+        on_layout = [kind.wager for kind, _ in hand.staked(seat) if not kind.from_account]
+        if on_layout:
+            await self._do("WithdrawWager", PLAYER, seat=seat, wager=on_layout[-1])
+            hand.seats[seat].wagers.discard((on_layout[-1], On.PLAYER))
+            self._services.tally["wagers withdrawn"] += 1
 
     async def _await_accounts(self, hand: Hand) -> None:
         """Waits until no wager is requested any more; what is after the deadline, CloseBetting declines."""
-        if not any("five_card_hand_bonus" in seated.wagers for seated in hand.seats.values()):
+        if not hand.live_with(FIVE_CARD_HAND_BONUS):
             return
         backoff = Backoff(self._settings.patience_s, first_s=0.02)
         while True:
             table = await self._services.tables.get(self.table_id)
             states = (
                 {
-                    (at["seat"], wager["wager"]): wager["state"]
+                    (at["seat"], wager["wager"], wager["hand"]): wager["state"]
                     for at in table["round"]["seats"]
                     for wager in at["wagers"]
                 }
@@ -193,21 +158,23 @@ class Dealer:
             )
             if (states and "requested" not in states.values()) or not await backoff.wait():
                 break
-        for (seat, wager), state in states.items():
+        for (seat, wager, on), state in states.items():
             if state == "declined":
-                self._decline(hand, seat, wager)
+                self._decline(hand, seat, wager, on)
 
-    def _decline(self, hand: Hand, seat: Seat, wager: WagerName) -> None:
-        if wager in hand.seats[seat].wagers:
-            hand.seats[seat].wagers.discard(wager)
-            hand.seats[seat].player.available_cents = 0
+    def _decline(self, hand: Hand, seat: Seat, wager: WagerName, on: str) -> None:
+        seated = hand.seats[seat]
+        if (wager, On(on)) in seated.wagers:
+            seated.wagers.discard((wager, On(on)))
+            seated.player.available_cents = 0
             self._services.tally["wagers declined"] += 1
 
     async def _deal(self, hand: Hand) -> None:
         await self._perhaps_void(hand, "dealing")
-        await self._do("DealHands")
-        hand.cards = self._cards(hand.number, list(hand.seats), hand.live_with("six_card_bonus"))
-        random = self._chance(hand.number, "stub")
+        hand.cards = deal(self._deck(), hand.game, hand.seats, hand.extras)
+        exposed = {"dealer_card": hand.cards.dealer[0]} if hand.game.dealer_cards else {}
+        await self._do("DealHands", **exposed)
+        random = self._chance("stub")
         miscount = random.random() < self._settings.miscount_rate
         self._uncounted += 1
         if miscount or self._uncounted >= self._settings.stub_every:
@@ -222,14 +189,17 @@ class Dealer:
                 self._services.tally["wrong counts"] += 1
                 raise Voided
 
-    async def _play_street(self, hand: Hand, street: int) -> None:
-        """The decisions of a street, clockwise, and its community card. 655a.11(b)-(g)"""
-        if not hand.live:
+    async def _play_street(self, hand: Hand, step: int) -> None:
+        """The decisions of a street, clockwise, and the cards that follow them where a wager needs any.
+
+        655a.11(b)-(g), 639a.11(b)-(c), 683a.11(b)-(g)
+        """
+        if not hand.needs_table_cards:
             return
-        community = hand.cards.community[:street]
+        street, face_up = hand.game.streets[step].wager, hand.face_up(step)
         for seat, seated in hand.seats.items():
             if seated.in_play:
-                multiple = decide(hand.cards.hands[seat], community, seated.multiples)
+                multiple = STRATEGIES[hand.game.name](hand.cards.hands[seat], face_up, seated.multiples)
                 if multiple:
                     await self._do("Bet", seat=seat, multiple=multiple)
                     seated.multiples.append(multiple)
@@ -237,13 +207,19 @@ class Dealer:
                     await self._do("Fold", seat=seat)
                     seated.folded = True
         await self._perhaps_talk(hand, street)
-        await self._perhaps_void(hand, STREETS[street])
-        if hand.live:
-            await self._do("RevealCommunityCard", card=hand.cards.community[street])
+        await self._perhaps_void(hand, street)
+        if not hand.needs_table_cards:
+            return
+        if hand.game.community_cards:
+            await self._do("RevealCommunityCard", card=hand.cards.community[step])
+        if hand.game.dealer_cards and step == len(hand.game.streets) - 1:
+            await self._do("RevealDealerHand", cards=hand.cards.dealer[1:])
 
-    async def _perhaps_talk(self, hand: Hand, street: int) -> None:
-        random = self._chance(hand.number, f"talk on {STREETS[street]}")
-        if hand.live and random.random() < self._settings.talk_rate / len(STREETS):
+    async def _perhaps_talk(self, hand: Hand, street: WagerName) -> None:
+        """Somebody speaks of a hand, in a game that has a rule against it. 655a.11(a)(3)"""
+        random = self._chance(f"talk on {street}")
+        talks = random.random() < self._settings.talk_rate / len(hand.game.streets)
+        if talks and hand.live and hand.game.sections.forfeit is not None:
             seat = random.choice(hand.live)
             await self._do("ForfeitWagers", seat=seat, reason="spoke of the hand")
             hand.seats[seat].forfeited = True
@@ -251,26 +227,43 @@ class Dealer:
 
     async def _perhaps_void(self, hand: Hand, stage: str) -> None:
         if hand.void_stage == stage:
-            await self._do("VoidRound", reason=f"card exposed at {stage}")
+            await self._do("VoidRound", reason=f"card exposed at {words(stage)}")
             raise Voided
 
     async def _show(self, hand: Hand) -> None:
-        """The draws, the Six Card Bonus, then the hands counterclockwise. 655a.11(h)-(i)"""
         await self._perhaps_void(hand, "showing")
-        if hand.live_with("five_card_hand_bonus"):
-            magic_card, position = self._draws(hand.number)
-            await self._do("DrawMagicCard", card=magic_card)
-            await self._do("DrawLuckyPosition", position=position)
-        if hand.live_with("six_card_bonus"):
-            await self._do("RevealSixCardBonus", cards=hand.cards.six)
+        await self._settle(hand)
+
+    async def _settle(self, hand: Hand) -> None:
+        """The draws, the cards of optional wagers, then the hands counterclockwise. 655a.11(h)-(i), 639a.11(c)"""
+        for command, fields in self._draws(hand):
+            if command not in hand.drawn:
+                await self._do(command, **fields)
         for seat in reversed(hand.live):
             shown = await self._do("ShowHand", seat=seat, cards=hand.cards.hands[seat])
-            hand.shown.append(seat)
+            hand.seats[seat].shown = True
             hand.awaited.update({each["claim_id"]: each["documents"] for each in shown.named("PayoutAwaited")})
+
+    def _draws(self, hand: Hand) -> list[tuple[str, dict[str, Any]]]:
+        """What comes out for optional wagers before the hands are shown: draws of the system, and extra cards."""
+        draws: list[tuple[str, dict[str, Any]]] = []
+        if hand.live_with(FIVE_CARD_HAND_BONUS):
+            random = self._chance("draws")
+            positions: list[Position] = [str(seat) for seat in range(1, SEATS + 1)]
+            positions += [DEALER] if hand.game.dealer_cards else []
+            draws.append(("DrawMagicCard", {"card": random.choice(DECK)}))
+            draws.append(("DrawLuckyPosition", {"position": random.choice(positions)}))
+        for kind in hand.game.optional:
+            if kind.extra_area is not None and hand.live_with(kind.wager):
+                cards = hand.cards.extra[kind.extra_area]
+                draws.append(
+                    (REVEALS[kind.extra_area], {"card": cards[0]} if kind.extra_cards == 1 else {"cards": cards})
+                )
+        return draws
 
     async def _close(self, hand: Hand) -> None:
         if hand.awaited or hand.envy:
-            await self._floorperson.attend(self._progressive_id, hand.round_id, hand.awaited, hand.envy)
+            await self._floorperson.attend(self._offer.progressive_id, hand.round_id, hand.awaited, hand.envy)
         releases = sum(2 if documents else 1 for documents in hand.awaited.values())
         await self._await_releases(self._sequence + releases if releases else 0)
         await self._close_round(released_later=bool(hand.awaited))
@@ -297,79 +290,51 @@ class Dealer:
 
     async def _take_over(self) -> None:
         """Opens the table, or ends the round that an earlier floor, or trouble, left open there."""
-        table = await self._floorperson.open_table(self.table_id, self._rules, self._progressive_id)
-        self._progressive_id = table["progressive_id"]
-        left = table["round"]
+        self._offer, left = await self._floorperson.open_table(self.table_id, self._offer)
         if left is None:
             return
         round_id = left["round_id"]
-        self._in_hand, self._number = None, _number(round_id)
+        self._in_hand, self._number = None, taken_over(self._offer, left).number
         if left["state"] not in OVER:
             try:
                 await self._do("VoidRound", reason="left open by an earlier shift")
-                self._services.tally["rounds voided"] += 1
+                self._over("voided", round_id)
             except Refusal:
                 self._services.tally["meant refusals"] += 1
                 await self._finish(left)
-                self._services.tally["rounds closed"] += 1
-            self.finished.put_nowait(round_id)
+                self._over("closed", round_id)
         elif left["state"] == "closed":
-            await self._floorperson.attend(self._progressive_id, round_id, (), 0)
+            await self._floorperson.attend(self._offer.progressive_id, round_id, (), 0)
 
     async def _finish(self, left: dict[str, Any]) -> None:
         """Ends a round of which hands are shown: it can not be void any more.
 
-        The read does not tell whose hand was shown, and another seed dealt other cards, so refusals are meant here.
+        A command of the earlier floor may still be on its way, or a payout on its way to the floorperson, so refusals
+        are meant here, and the table is looked at anew after each.
         """
-        round_id = left["round_id"]
-        wagered = {at["seat"]: _standing(at) for at in left["seats"] if "ante" in _standing(at)}
-        six = any("six_card_bonus" in wagers for wagers in wagered.values())
-        cards = self._cards(self._number, list(wagered), six)
-        ours = cards.community[: len(left["community"])] == tuple(left["community"])
-        random = self._chance(self._number, "unknown cards")
         backoff = Backoff(self._settings.patience_s)
         while True:
-            if not ours:
-                unseen = [card for card in DECK if card not in left["community"]]
-                random.shuffle(unseen)
-                cards = deal(unseen, list(wagered), six_card_bonus=True)
-            await self._settle_again(cards)
-            await self._floorperson.attend(self._progressive_id, round_id, (), 0)
+            hand = taken_over(self._offer, left)
+            hand.cards = continued(hand.cards, self._deck(), hand.game, hand.seats.keys(), hand.extras)
             try:
+                await self._settle(hand)
+                await self._floorperson.attend(self._offer.progressive_id, hand.round_id, hand.awaited, hand.envy)
                 await self._do("CloseRound")
                 return
             except Refusal:
                 if not await backoff.wait():
                     raise
                 self._services.tally["meant refusals"] += 1
-
-    async def _settle_again(self, cards: Deal) -> None:
-        magic_card, position = self._draws(self._number)
-        steps: list[tuple[str, dict[str, Any]]] = [
-            ("DrawMagicCard", {"card": magic_card}),
-            ("DrawLuckyPosition", {"position": position}),
-        ]
-        if cards.six:
-            steps.append(("RevealSixCardBonus", {"cards": cards.six}))
-        counterclockwise = sorted(cards.hands, reverse=True)
-        steps += [("ShowHand", {"seat": seat, "cards": cards.hands[seat]}) for seat in counterclockwise]
-        for command, fields in steps:
-            try:
-                await self._do(command, **fields)
-            except Refusal:
-                self._services.tally["meant refusals"] += 1
+            left = (await self._services.tables.get(self.table_id))["round"]
 
     # Small things ---------------------------------------------------------------------------------
 
-    def _chance(self, number: int, what: str) -> Random:
-        return chance(self._settings.seed, self.table_id, number, what)
+    def _chance(self, what: str) -> Random:
+        """Randomness of one kind in the round in hand, or after the last one."""
+        return chance(self._settings.seed, self.table_id, self._number, what)
 
-    def _cards(self, number: int, seats: list[Seat], six: bool) -> Deal:
-        return deal(shuffled(self._settings.seed, self.table_id, number), seats, six_card_bonus=six)
-
-    def _draws(self, number: int) -> tuple[Card, Seat]:
-        random = self._chance(number, "draws")
-        return random.choice(DECK), random.randint(1, SEATS)
+    def _deck(self) -> tuple[Card, ...]:
+        return shuffled(self._settings.seed, self.table_id, self._number)
 
     async def _do(self, command: str, actor: str | None = None, **fields: Any) -> Answer:
         """A command at this table, after the breath that the pace leaves."""
@@ -386,11 +351,3 @@ class Dealer:
                     await self._stop.wait()
             except TimeoutError:
                 pass
-
-
-def _number(round_id: RoundId) -> int:
-    return int(round_id.rpartition("-")[2])
-
-
-def _standing(at: dict[str, Any]) -> set[WagerName]:
-    return {wager["wager"] for wager in at["wagers"] if wager["state"] in ("placed", "accepted")}

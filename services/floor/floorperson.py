@@ -5,14 +5,15 @@ from typing import Any
 
 from services.core.names import ClaimId, ProgressiveId, RoundId, RulesId, TableId
 from services.floor.calls import Backoff, Failure, Refusal, Services
+from services.floor.offers import Offer, offer_of
 
 FLOORPERSON = "floorperson"
-GAME, SEATS = "mississippi_stud", 6
+SEATS = 6
 OPENING_PATIENCE_S = 15.0
 
 
 class Floorperson:
-    """Comes when a dealer calls: 655a.11(i)(1)(iii)-(v) and (i)(3)(ii)-(iii)."""
+    """Comes when a dealer calls: 655a.11(i)(1)(iii)-(v) and (i)(3)(ii)-(iii), 639a.11(c)(5)(iii)-(v) and (c)(6)."""
 
     def __init__(self, services: Services, patience_s: float) -> None:
         self._services, self._patience_s = services, patience_s
@@ -28,38 +29,42 @@ class Floorperson:
             # Another floor was quicker; a table that then cannot be opened on it will say so.
             self._services.tally["meant refusals"] += 1
 
-    async def open_table(self, table_id: TableId, rules: RulesId, progressive_id: ProgressiveId) -> dict[str, Any]:
-        """The table as it is, opened where it is not open yet. Raises Refusal, and Failure for another game."""
+    async def open_table(self, table_id: TableId, offer: Offer) -> tuple[Offer, dict[str, Any] | None]:
+        """What the table deals and its last round; opened as `offer` says where it is not open yet.
+
+        Raises Refusal where it can not be opened, and Failure where it deals what the floor does not know.
+        """
         backoff = Backoff(OPENING_PATIENCE_S)
         tables = self._services.tables
         while True:
             there = await tables.get(table_id)
             if there is not None and there.get("game") is not None:
-                if there["game"] != GAME or there["progressive_id"] is None:
-                    raise Failure(f"{table_id} deals {there['game']}: the floor plays {GAME} on a progressive")
-                return dict(there)
+                known = offer_of(there)
+                if known is None:
+                    raise Failure(
+                        f"{table_id} deals {there['game']} under {there['rules']}, which the floor does not know"
+                    )
+                return known, there["round"]
+            link = {} if offer.progressive_id is None else {"progressive_id": offer.progressive_id}
+            opened = {"game": offer.game.name, "seats": SEATS, "rules": offer.rules, **link}
             try:
-                await tables.command(
-                    table_id,
-                    FLOORPERSON,
-                    "OpenTable",
-                    game=GAME,
-                    seats=SEATS,
-                    rules=rules,
-                    progressive_id=progressive_id,
-                )
+                await tables.command(table_id, FLOORPERSON, "OpenTable", **opened)
+                return offer, None
             except Refusal:
                 # A progressive that was just opened is not known to the tables at once.
                 if not await backoff.wait():
                     raise
                 self._services.tally["meant refusals"] += 1
-            else:
-                return {"table_id": table_id, "rules": rules, "progressive_id": progressive_id, "round": None}
 
     async def attend(
-        self, progressive_id: ProgressiveId, round_id: RoundId, awaited: Collection[ClaimId], envy: int
+        self, progressive_id: ProgressiveId | None, round_id: RoundId, awaited: Collection[ClaimId], envy: int
     ) -> None:
-        """Handles the claims of a round, at least the awaited ones, and pays its Envy Bonuses, `envy` at least."""
+        """Handles the claims of a round, at least the awaited ones, and pays its Envy Bonuses, `envy` at least.
+
+        Without a progressive there are none of either.
+        """
+        if progressive_id is None:
+            return
         for claim in await self._expected(progressive_id, "claims", round_id, awaited):
             await self._handle(progressive_id, claim)
         due = await self._envy(progressive_id, round_id, envy)

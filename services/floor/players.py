@@ -1,26 +1,16 @@
-"""Players: where they sit, what they wager, how they decide, and their game accounts.
+"""Players: where they sit, what they wager, and their game accounts."""
 
-They decide by the Mississippi Stud strategy published by Michael Shackleford at wizardofodds.com. High cards (jack to
-ace) count two points, middle cards (6 to 10) one, low cards (2 to 5) none; the first line that fits decides.
-
-3rd Street, two cards: 3x with any pair; 1x with two points; 1x with 6-5 suited; else fold.
-4th Street, three cards: 3x with a pair of 6s or better, a royal flush draw, a straight flush draw without a gap from
-5-6-7 up, with one gap and a high card, or with two gaps and two high cards; 1x with any other three suited cards, a low
-pair, three points, a straight draw without a gap from 4-5-6 up, or with one gap and two middle cards; else fold.
-5th Street, four cards: 3x with a pair of 6s or better, four to a flush, or four to an outside straight, 8 high or
-better; 1x with any other straight draw, a low pair, four points, or three middle cards after a 3x wager; else fold.
-"""
-
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from services.core.cards import rank_value
-from services.core.names import AccountId, Card, Multiple, PlayerId, Seat, WagerName
+from services.core.games.cajun_stud import CAJUN_STUD
+from services.core.games.caribbean_stud import CARIBBEAN_STUD
+from services.core.games.game import ANTE, FIVE_CARD_HAND_BONUS, PROGRESSIVE
+from services.core.games.mississippi_stud import MISSISSIPPI_STUD
+from services.core.money import Cents
+from services.core.names import AccountId, GameName, On, PlayerId, Seat, WagerName
 from services.floor.calls import Refusal, Services
 
-SIX, TEN, JACK, ACE = 6, 10, 11, 14
 PLAYERS_KNOWN = 24
 """How many regulars a table has; a chair that is left is taken by another of them."""
 CAGE = "cage"
@@ -43,88 +33,56 @@ class Player:
 
 @dataclass(frozen=True, slots=True)
 class Taste:
-    """How often an optional wager is made, and for how much."""
+    """How often an optional wager is made, for how much, and on whose hand."""
 
     wager: WagerName
     chance: float
-    amounts_cents: tuple[int, ...]
+    amounts_cents: tuple[Cents, ...]
+    on: On = On.PLAYER
 
 
-TASTES = (
-    Taste("progressive", 0.6, (100,)),
-    Taste("three_card_bonus", 0.25, (100, 200, 500)),
-    Taste("five_card_hand_bonus", 0.3, (100,)),
-    Taste("six_card_bonus", 0.15, (100, 200, 500)),
-)
+_DOLLAR = (100,)
+_SOME = (100, 200, 500)
+TASTES: dict[GameName, tuple[Taste, ...]] = {
+    MISSISSIPPI_STUD.name: (
+        Taste(PROGRESSIVE, 0.6, _DOLLAR),
+        Taste("three_card_bonus", 0.25, _SOME),
+        Taste(FIVE_CARD_HAND_BONUS, 0.3, _DOLLAR),
+        Taste("six_card_bonus", 0.15, _SOME),
+    ),
+    CARIBBEAN_STUD.name: (
+        Taste("caribbean_stud_bonus", 0.25, _SOME),
+        Taste(PROGRESSIVE, 0.6, _DOLLAR),
+        Taste(FIVE_CARD_HAND_BONUS, 0.3, _DOLLAR),
+        Taste(FIVE_CARD_HAND_BONUS, 0.1, _DOLLAR, On.DEALER),
+    ),
+    CAJUN_STUD.name: (
+        Taste("pocket_bonus", 0.3, _SOME),
+        Taste("board_bonus", 0.15, _SOME),
+        Taste("lo_ball", 0.15, _SOME),
+        Taste("all_six_bonus", 0.15, _SOME),
+    ),
+}
+"""By game: its optional wagers, in the order in which players make them."""
 
 
-def wishes(player: Player, random: Random) -> list[tuple[WagerName, int]]:
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A wager that a player makes before the cards."""
+
+    wager: WagerName
+    amount_cents: Cents
+    on: On = On.PLAYER
+
+
+def wishes(game: GameName, player: Player, random: Random) -> list[Wish]:
     """What a player wagers in a round, the ante first."""
-    chosen = [(taste.wager, random.choice(taste.amounts_cents)) for taste in TASTES if random.random() < taste.chance]
-    return [("ante", player.ante_cents), *chosen]
-
-
-def decide(own: Sequence[Card], community: Sequence[Card], multiples: Sequence[Multiple]) -> Multiple:
-    """The multiple of the next street wager, or 0 to fold. `multiples` are those of the streets so far."""
-    cards = (*own, *community)
-    ranks = sorted(rank_value(card) for card in cards)
-    suited = len({card[1] for card in cards}) == 1
-    match len(cards):
-        case 2:
-            return _third_street(ranks, suited)
-        case 3:
-            return _fourth_street(ranks, suited)
-        case 4:
-            return _fifth_street(ranks, suited, 3 in multiples)
-        case count:
-            raise ValueError(f"No decision is due with {count} cards.")
-
-
-def _third_street(ranks: list[int], suited: bool) -> Multiple:
-    if ranks[0] == ranks[1]:
-        return 3
-    return 1 if _points(ranks) >= 2 or (suited and ranks == [5, 6]) else 0
-
-
-def _fourth_street(ranks: list[int], suited: bool) -> Multiple:
-    if _made(ranks):
-        return 3
-    # An ace below a 2 is no draw here: one end of such a straight is closed, and the published lines count it high.
-    gaps = ranks[-1] - ranks[0] - 2 if len(set(ranks)) == 3 else None
-    high = sum(rank >= JACK for rank in ranks)
-    if suited and gaps is not None:
-        royal = ranks[0] >= TEN
-        open_ended = gaps == 0 and ranks[0] >= 5
-        return 3 if royal or open_ended or (gaps == 1 and high >= 1) or (gaps == 2 and high >= 2) else 1
-    middle = sum(SIX <= rank <= TEN for rank in ranks)
-    worth = _points(ranks) >= 3 or (gaps == 0 and ranks[0] >= 4) or (gaps == 1 and middle >= 2)
-    return 1 if worth or len(set(ranks)) < 3 else 0
-
-
-def _fifth_street(ranks: list[int], suited: bool, raised_three_times: bool) -> Multiple:
-    distinct = len(set(ranks)) == 4
-    straight_draw = distinct and (ranks[-1] - ranks[0] <= 4 or _ace_low(ranks)[-1] <= 5)
-    outside = distinct and ranks[-1] - ranks[0] == 3 and 8 <= ranks[-1] < ACE
-    if _made(ranks) or suited or outside:
-        return 3
-    middle = sum(SIX <= rank <= TEN for rank in ranks)
-    worth = straight_draw or _points(ranks) >= 4 or (middle >= 3 and raised_three_times)
-    return 1 if worth or not distinct else 0
-
-
-def _points(ranks: Sequence[int]) -> int:
-    return sum(2 if rank >= JACK else 1 if rank >= SIX else 0 for rank in ranks)
-
-
-def _made(ranks: Sequence[int]) -> bool:
-    """A pair of 6s or better, two pair and three-of-a-kind of any rank among it."""
-    counts = Counter(ranks)
-    repeated = [rank for rank, count in counts.items() if count >= 2]
-    return len(repeated) >= 2 or any(rank >= SIX or counts[rank] >= 3 for rank in repeated)
-
-
-def _ace_low(ranks: Sequence[int]) -> list[int]:
-    return sorted(1 if rank == ACE else rank for rank in ranks)
+    chosen = [
+        Wish(taste.wager, random.choice(taste.amounts_cents), taste.on)
+        for taste in TASTES[game]
+        if random.random() < taste.chance
+    ]
+    return [Wish(ANTE, player.ante_cents), *chosen]
 
 
 @dataclass(slots=True)

@@ -33,7 +33,7 @@ from services.runtime.local import (
     wait_until_ready,
 )
 
-DISPLAYS = ("progressive-a", "progressive-c")
+DISPLAYS = ("progressive-a", "progressive-c", "progressive-caribbean", "progressive-caribbean-a")
 
 LOOK_EVERY_SECONDS = 0.2
 # A service that dies again and again must not turn the machine into a heater.

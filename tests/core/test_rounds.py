@@ -774,15 +774,26 @@ def test_the_view_of_a_round_and_how_its_wagers_stand() -> None:
             "round_id": R,
             "state": "dealing",
             "community": [],
+            "dealer": [],
+            "six_card_bonus": [],
+            "all_six": [],
+            "magic_card": None,
+            "lucky_position": None,
             "seats": [
                 {
                     "seat": 1,
                     "player_id": None,
+                    "folded": False,
+                    "forfeited": False,
+                    "cards": [],
                     "wagers": [{"wager": "ante", "hand": "player", "amount_cents": 500, "state": "placed"}],
                 },
                 {
                     "seat": 2,
                     "player_id": None,
+                    "folded": False,
+                    "forfeited": False,
+                    "cards": [],
                     "wagers": [
                         {"wager": "ante", "hand": "player", "amount_cents": 500, "state": "placed"},
                         {"wager": "progressive", "hand": "player", "amount_cents": 100, "state": "accepted"},
@@ -792,6 +803,16 @@ def test_the_view_of_a_round_and_how_its_wagers_stand() -> None:
             ],
         },
     }
+
+
+def test_the_view_has_the_cards_that_are_face_up_and_who_folded_or_forfeited() -> None:
+    log = dealt(*ante(1, 2, 3), *(bonus(seat, "six_card_bonus") for seat in (1, 2, 3)))
+    log = played(Fold(1), *bets(2, 3), ForfeitWagers(3, "talked"), *cards("2c"), Bet(2, 1), *cards("7d"), after=log)
+    log = played(Bet(2, 1), *cards("Kh"), RevealSixCardBonus(("3c", "3d", "3h", "3s")), after=log)
+    round_ = view("table-1", given(rounds, *played(ShowHand(2, ("Ac", "Qd")), after=log)).state)["round"]
+    assert (round_["community"], round_["six_card_bonus"]) == (["2c", "7d", "Kh"], ["3c", "3d", "3h", "3s"])
+    seats = [(at["seat"], at["folded"], at["forfeited"], at["cards"]) for at in round_["seats"]]
+    assert seats == [(1, True, False, []), (2, False, False, ["Ac", "Qd"]), (3, False, True, [])]
 
 
 def test_the_states_of_a_round_in_order() -> None:

@@ -7,7 +7,10 @@ from services.core.rounds.table import Round, State
 
 
 def view(table_id: TableId, state: State) -> dict[str, Any]:
-    """What `GET /tables/{id}` answers. `round` is the last one, over or not, and None before the first."""
+    """What `GET /tables/{id}` answers. `round` is the last one, over or not, and None before the first.
+
+    Its cards are those that are face up; a seat's are empty until its hand is shown.
+    """
     return {
         "table_id": table_id,
         "game": state.game,
@@ -23,10 +26,18 @@ def _round(round_: Round) -> dict[str, Any]:
         "round_id": round_.round_id,
         "state": round_.phase.value,
         "community": list(round_.community),
+        "dealer": list(round_.dealer),
+        "six_card_bonus": list(round_.six_card_bonus),
+        "all_six": list(round_.all_six),
+        "magic_card": round_.magic_card,
+        "lucky_position": round_.lucky_position,
         "seats": [
             {
                 "seat": seated.seat,
                 "player_id": seated.player_id,
+                "folded": seated.folded,
+                "forfeited": seated.forfeited,
+                "cards": list(seated.cards),
                 "wagers": [
                     {
                         "wager": wager.wager,
