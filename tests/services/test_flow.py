@@ -25,7 +25,9 @@ OWN_FILES = {
         "reconstruction.py", "command_line.py", "archive.py", "operations.py", "printing.py", "sentences.py",
     },
     # A client of the HTTP APIs, nothing more: it has players and dealers, no log.
-    "floor": {"calls.py", "dealer.py", "floorperson.py", "players.py", "shuffle.py"},
+    "floor": {
+        "calls.py", "dealer.py", "floorperson.py", "hand.py", "offers.py", "players.py", "shuffle.py", "strategies.py",
+    },
 }  # fmt: skip
 WRITERS = {
     # The processor of a stream appends to its log; the commands that follow go where they are taken.
