@@ -32,6 +32,10 @@ run: setup ## Open the whole house here; ROUNDS=20 stops by itself, TABLES=6, PA
 test: setup ## Run every test, on a real Kafka and PostgreSQL; ARGS="tests/core" for some of them.
 	$(BIN)/pytest $(ARGS)
 
+.PHONY: rules
+rules: setup ## Write RULES.md anew: each paragraph of the law, what is done about it, the tests behind it.
+	$(BIN)/python -m tests.law
+
 .PHONY: bench
 bench: setup ## Measure how fast it is.
 	$(BIN)/python -m tests.bench $(ARGS)

@@ -23,8 +23,8 @@ def main(check: bool) -> int:
     present = PAGE.read_text() if PAGE.exists() else ""
     if check and present != written:
         print("RULES.md is not what would be written now: make rules.")
-        for name, lines in differences(present, written).items():
-            print(*(f"  {name}: {line}" for line in lines), sep="\n")
+        for line in differences(present, written):
+            print(f"  {line:.160}")
         return 1
     if not check:
         PAGE.write_text(written)

@@ -1,6 +1,8 @@
 """RULES.md: the law paragraph by paragraph, what is done about each, and the tests that hold it."""
 
-from collections.abc import Iterable, Mapping
+import difflib
+import itertools
+from collections.abc import Iterable
 from pathlib import Path
 
 from tests.law.answers import Answer, Answers
@@ -9,6 +11,7 @@ from tests.law.paragraphs import WORDS, Section
 
 PAGE = ROOT / "RULES.md"
 _WORDS_MAX = 24
+_DIFFERENCES_MAX = 20
 _HEAD = """\
 # The law, and what Roundlog does about it
 
@@ -80,10 +83,8 @@ def _links(citation: str, held: Iterable[Held]) -> str:
     return "<br>".join(links) or "–"
 
 
-def differences(present: str, wanted: str) -> Mapping[str, tuple[str, ...]]:
-    """The lines that are in the one page and not in the other."""
-    here, there = present.splitlines(), wanted.splitlines()
-    return {
-        "only in RULES.md": tuple(line for line in here if line not in there),
-        "missing in RULES.md": tuple(line for line in there if line not in here),
-    }
+def differences(present: str, wanted: str) -> tuple[str, ...]:
+    """The first lines in which a page is not as it should be: `-` is there, `+` should be."""
+    lines = difflib.unified_diff(present.splitlines(), wanted.splitlines(), n=0, lineterm="")
+    changed = (line for line in lines if not line.startswith(("---", "+++", "@@")))
+    return tuple(itertools.islice(changed, _DIFFERENCES_MAX))
