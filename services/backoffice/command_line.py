@@ -7,16 +7,26 @@ import os
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 
 import orjson
 
-from services.backoffice import archive, printing
+from services.backoffice import archive, printing, rules_files
 from services.backoffice.reconstruction import RoundIncomplete
 from services.backoffice.sentences import EventUnknown
 from services.flow import DEAD_LETTERS, logs
 from services.runtime.comparing import check
 from services.runtime.kafka import Kafka
-from services.runtime.reaching import Unreachable, database, in_words, kafka_servers, postgres_dsn, rules_folder
+from services.runtime.published import load_paytables
+from services.runtime.reaching import (
+    Unreachable,
+    database,
+    in_words,
+    kafka_servers,
+    paytables_folder,
+    postgres_dsn,
+    rules_folder,
+)
 from services.runtime.rebuilding import InUse, rebuild
 from services.runtime.settings import environment
 from services.runtime.stepping import Contradiction
@@ -71,7 +81,7 @@ async def _verify(_: argparse.Namespace) -> int:
 
 async def _rebuild(options: argparse.Namespace) -> int:
     kafka, dsn = Kafka(kafka_servers(environment())), postgres_dsn(environment())
-    book = load(rules_folder(environment()))
+    book = load(rules_folder(environment()), load_paytables(paytables_folder(environment())))
     if not options.check:
         await rebuild(kafka, dsn, book, say)
         say("the database is made again from the logs")
@@ -98,6 +108,21 @@ async def _dead_letters(_: argparse.Namespace) -> int:
     return HELD
 
 
+async def _check_rules(options: argparse.Namespace) -> int:
+    return _reported(rules_files.check(options.files, load_paytables(paytables_folder(environment()))))
+
+
+async def _list_rules(options: argparse.Namespace) -> int:
+    folder = options.folder or rules_folder(environment())
+    return _reported(rules_files.listing(folder, load_paytables(paytables_folder(environment()))))
+
+
+def _reported(report: rules_files.Report) -> int:
+    for line in report.lines:
+        say(line)
+    return HELD if report.sound else NOT_HELD
+
+
 def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="roundlog",
@@ -116,6 +141,14 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     three.set_defaults(act=_rebuild)
     four = commands.add_parser("dead-letters", help="the commands that no schema reads")
     four.set_defaults(act=_dead_letters)
+    five = commands.add_parser("rules", help="Rules Submissions: what is wrong with a file, and which are held")
+    rules = five.add_subparsers(required=True, metavar="WHAT")
+    of_files = rules.add_parser("check", help="say all that is wrong with files, at once")
+    of_files.add_argument("files", metavar="FILE", type=Path, nargs="+", help="a file, or a folder of them")
+    of_files.set_defaults(act=_check_rules)
+    held = rules.add_parser("list", help="the submissions of a folder, with the SHA-256 by which a round names one")
+    held.add_argument("folder", metavar="FOLDER", type=Path, nargs="?", help="the house's own unless told")
+    held.set_defaults(act=_list_rules)
     return parser.parse_args(words)
 
 

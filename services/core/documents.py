@@ -1,54 +1,37 @@
 """Reads a Rules Submission from its document, and says everything that is wrong with it at once."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from hashlib import sha256
 
 from services.core.cards import DECK
 from services.core.fields import Fields, Problem
-from services.core.hands import FIVE_CARD_HANDS, LO_BALL_HANDS, POCKET_HANDS, THREE_CARD_HANDS
+from services.core.games import GAMES
+from services.core.games.game import FIVE_CARD_HAND_BONUS, PROGRESSIVE, Game, OptionalWager
+from services.core.hands import FIVE_CARD_HANDS, THREE_CARD_HANDS
 from services.core.money import Cents
-from services.core.names import GameName, HandName, On, WagerName
+from services.core.names import HandName, On
 from services.core.paytables import Line, Odds, Paytable
+from services.core.published import Law, PaytableBook, Published
 from services.core.rules import AnteLimits, Bonus, Envy, LevelRules, Progressive, StubCount, Submission
 
 
 class RulesInvalid(Exception):
-    """A document is no Rules Submission. `problems` are all that were found, in the document's order of checks."""
+    """A document is not what it should be. `problems` are all that were found, in the order of checks.
 
-    def __init__(self, problems: tuple[Problem, ...]) -> None:
+    `draft` is the submission as far as it could be read, with something harmless in place of what could not.
+    """
+
+    def __init__(self, problems: tuple[Problem, ...], draft: Submission | None = None) -> None:
         super().__init__("\n".join(f"{'.'.join(map(str, problem.path))}: {problem.reason}" for problem in problems))
         self.problems = problems
+        self.draft = draft
 
 
-@dataclass(frozen=True, slots=True)
-class _Game:
-    main_tables: tuple[str, ...]
-    bonuses: tuple[WagerName, ...]
-    cards_per_seat: int
-    cards_beside: int
-    """Community cards, the dealer's hand and the dummy cards of a bonus: what the seats must leave in the deck."""
-    has_progressive: bool
-    has_dealer_hand: bool
-
-
-_GAMES: Mapping[GameName, _Game] = {
-    "mississippi_stud": _Game(
-        ("main",), ("three_card_bonus", "five_card_hand_bonus", "six_card_bonus"), 2, 3 + 4, True, False
-    ),
-    "caribbean_stud": _Game(
-        ("ante_table", "bet_table"), ("caribbean_stud_bonus", "five_card_hand_bonus"), 5, 5, True, True
-    ),
-    "cajun_stud": _Game(("main",), ("pocket_bonus", "board_bonus", "lo_ball", "all_six_bonus"), 2, 3 + 1, False, False),
-}
-_HANDS_OF: Mapping[WagerName, tuple[HandName, ...]] = {
-    "three_card_bonus": THREE_CARD_HANDS,
-    "board_bonus": THREE_CARD_HANDS,
-    "pocket_bonus": POCKET_HANDS,
-    "lo_ball": LO_BALL_HANDS,
-}
-"""Of the wagers that do not look at a five-card hand."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_LETTER = re.compile(r"[A-Z]")
 _LEVEL = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _PPM_MAX = 1_000_000
 _MULTIPLE_MAX = 100
@@ -57,48 +40,76 @@ _CENTS_MAX = 100_000_000_000
 # Bounds on what is read, so that a slip of the pen is found; the figures of the house are in its submissions.
 
 
-def submission(document: Mapping[str, object], sha256: bytes) -> Submission:
-    """The submission that a document states, `sha256` being that of its bytes.
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What the parts of one submission are read against. `named`: the published tables that were named, by the part."""
 
-    Raises RulesInvalid with everything that is wrong at once.
+    game: Game
+    day: date
+    book: PaytableBook
+    law: Law | None
+    named: dict[str, Published] = field(default_factory=dict)
+
+
+def submission(document: Mapping[str, object], content: bytes, book: PaytableBook) -> Submission:
+    """The submission that a document states; `content` are the bytes of its file, `book` the tables that it may name.
+
+    Its SHA-256 is that of the bytes; where it names published tables, of the bytes and then of each table as it was
+    read (`Published.rendering`), in the order in which the file names them. So whoever holds the hash holds the
+    numbers. Raises RulesInvalid with everything that is wrong at once.
     """
     problems: list[Problem] = []
     fields = Fields(document, (), problems)
-    name = fields.word("game", tuple(_GAMES))
-    game = _GAMES.get(name) or _any_game(fields)
-    wagers = tuple(wager for wager in game.bonuses if fields.has(wager))
-    has_progressive = game.has_progressive and fields.has("progressive")
-    progressive = _progressive(fields.fields("progressive"), name) if has_progressive else None
+    name = fields.word("game", tuple(GAMES))
+    game = GAMES.get(name) or _any_game(fields)
+    day = fields.day("in_force_from")
+    reading = _Reading(game, day, book, book.law(name, day))
+    offered = tuple(kind for kind in game.optional if fields.has(kind.wager) and kind.wager != PROGRESSIVE)
+    has_progressive = game.optional_wager(PROGRESSIVE) is not None and fields.has("progressive")
+    progressive = _progressive(fields.fields("progressive"), reading) if has_progressive else None
     levels = tuple(level.name for level in progressive.levels) if progressive else ()
-    verified = has_progressive or "five_card_hand_bonus" in wagers or fields.has("verification")
+    hand_bonus = any(kind.wager == FIVE_CARD_HAND_BONUS for kind in offered)
+    verified = has_progressive or hand_bonus or fields.has("verification")
     read = Submission(
         id=fields.form("id", _ID),
-        sha256=sha256,
+        sha256=b"",
         game=name,
-        in_force_from=fields.day("in_force_from"),
-        seats=fields.whole("seats", 1, (len(DECK) - game.cards_beside) // game.cards_per_seat),
+        in_force_from=day,
+        seats=fields.whole("seats", 1, (len(DECK) - _cards_beside(game)) // game.own_cards),
         ante=_ante(fields.fields("ante")),
         stub_count=_stub_count(fields.fields("stub_count")),
-        multiples=_multiples(fields.fields("multiples")),
-        main_tables={main: _main_table(fields.fields(main)) for main in game.main_tables},
+        multiples=_multiples(fields.fields("multiples"), reading),
+        main_tables={part: _main_table(fields.fields(part), part, reading) for part in game.main_tables},
         aggregate_limit_cents=_aggregate_limit(fields.fields("aggregate_limit")),
         progressive=progressive,
-        bonuses={wager: _bonus(fields.fields(wager), wager, game, levels) for wager in wagers},
+        bonuses={kind.wager: _bonus(fields.fields(kind.wager), kind, levels, reading) for kind in offered},
         floorperson_at_odds=_floorperson(fields.fields("verification")) if verified else None,
     )
-    if game.has_dealer_hand:
+    if game.dealer_cards:
         _dealer(fields.fields("dealer_qualifies"))
     fields.end()
     if problems:
-        raise RulesInvalid(tuple(problems))
-    return read
+        raise RulesInvalid(tuple(problems), read)
+    tables = b"".join(reading.named[part].rendering() for part in document if part in reading.named)
+    return replace(read, sha256=sha256(content + tables).digest())
 
 
-def _any_game(fields: Fields) -> _Game:
+def _cards_beside(game: Game) -> int:
+    """Community cards, the dealer's hand and the extra cards of a bonus: what the seats must leave in the deck."""
+    return game.community_cards + game.dealer_cards + sum(kind.extra_cards for kind in game.optional)
+
+
+def _any_game(fields: Fields) -> Game:
     """Stands in for a game that does not exist, so that the rest of its document is checked all the same."""
-    tables = tuple(table for game in _GAMES.values() for table in game.main_tables if fields.has(table))
-    wagers = tuple(wager for game in _GAMES.values() for wager in game.bonuses)
-    return _Game(tuple(dict.fromkeys(tables)), tuple(dict.fromkeys(wagers)), 1, 0, True, fields.has("dealer_qualifies"))
+    tables = tuple(part for game in GAMES.values() for part in game.main_tables if fields.has(part))
+    wagers = {kind.wager: kind for game in GAMES.values() for kind in game.optional}
+    return replace(
+        next(iter(GAMES.values())),
+        main_tables=tuple(dict.fromkeys(tables)),
+        optional=tuple(wagers.values()),
+        own_cards=1,
+        dealer_cards=1 if fields.has("dealer_qualifies") else 0,
+    )
 
 
 def _ante(fields: Fields) -> AnteLimits:
@@ -127,13 +138,15 @@ def _stub_count(fields: Fields) -> StubCount:
     return count
 
 
-def _multiples(fields: Fields) -> tuple[int, ...]:
+def _multiples(fields: Fields, reading: _Reading) -> tuple[int, ...]:
+    law = reading.law.multiples if reading.law is not None else None
     allowed: list[int] = []
-    for place, found in enumerate(fields.items("allowed")):
-        if isinstance(found, bool) or not isinstance(found, int) or not 1 <= found <= _MULTIPLE_MAX:
-            fields.wrong(f"A multiple is a whole number from 1 to {_MULTIPLE_MAX}, not {found!r}.", "allowed", place)
-        elif allowed and found <= allowed[-1]:
+    for place, found in fields.wholes("allowed", 1, _MULTIPLE_MAX):
+        if allowed and found <= allowed[-1]:
             fields.wrong("The multiples must ascend, each once.", "allowed", place)
+        elif law is not None and found not in law.value:
+            fixed = ", ".join(map(str, law.value))
+            fields.wrong(f"The multiples of the ante are {fixed} by {law.section}, not {found}.", "allowed", place)
         else:
             allowed.append(found)
     fields.end(source=True)
@@ -163,15 +176,72 @@ def _floorperson(fields: Fields) -> Odds | None:
     return odds
 
 
-def _main_table(fields: Fields) -> Paytable:
-    table = _table(fields, FIVE_CARD_HANDS, ())
+def _main_table(fields: Fields, part: str, reading: _Reading) -> Paytable:
+    table = _table(fields, part, FIVE_CARD_HANDS, (), reading)
+    if reading.game.dealer_cards and table.lines and table.lines[-1].hand != "any":
+        fields.wrong(
+            "The last line must be for 'any' hand: one that beats the dealer's is paid, whatever it is"
+            f" ({reading.game.sections.show}).",
+            "table" if fields.has("table") else "lines",
+        )
     fields.end()
     return table
 
 
-def _table(fields: Fields, hands: tuple[HandName, ...], levels: tuple[str, ...]) -> Paytable:
-    """The lines and the source; `levels` are those whose shares its odds may name."""
-    lines: list[Line] = []
+def _table(
+    fields: Fields, part: str, hands: tuple[HandName, ...], levels: Container[str], reading: _Reading
+) -> Paytable:
+    """A published table that is named, or lines and their source; `levels` are those whose shares may be paid."""
+    if fields.has("table"):
+        table = _named(fields, part, levels, reading)
+        if fields.has("lines"):
+            fields.wrong(
+                "'table' and 'lines' are both here: name a published table or bring lines and their source.", "lines"
+            )
+            fields.leave("lines")
+        elif fields.has("source"):
+            fields.wrong("The source of a published table is its own: leave 'source' out.", "source")
+        fields.leave("source")
+        return table
+    if not fields.has("lines"):
+        fields.wrong("There are no odds: name a published 'table', or bring 'lines' and their 'source'.", "lines")
+        fields.leave("source")
+        return Paytable((), "")
+    return Paytable(lines(fields, hands, levels), fields.text("source"))
+
+
+def _named(fields: Fields, part: str, levels: Container[str], reading: _Reading) -> Paytable:
+    """The published table that a part of a submission names, as it is on the day the submission comes into force."""
+    nothing = Paytable((), "")
+    named = fields.text("table")
+    if not named or reading.game.name not in GAMES or reading.day == date.min:
+        return nothing
+    found = reading.book.in_force(reading.game.name, part, named, reading.day)
+    if found is None:
+        known = reading.book.of(reading.game.name, part)
+        if begins := min((held.in_force_from for held in known if held.id == named), default=None):
+            fields.wrong(f"The table '{named}' is known from {begins} on, and this is from {reading.day}.", "table")
+        else:
+            ids = ", ".join(dict.fromkeys(held.id for held in known if held.paytable is not None)) or "none"
+            fields.wrong(f"No table '{named}' is published for '{part}'; there is {ids}.", "table")
+        return nothing
+    if found.paytable is None:
+        fields.wrong(
+            f"The numbers of '{named}' are not found: no source gives {found.section}, and none are made up. "
+            "Name another table, or bring lines and their source.",
+            "table",
+        )
+        return nothing
+    for level in dict.fromkeys(line.odds.level for line in found.paytable.lines):
+        if level is not None and level not in levels:
+            fields.wrong(f"'{named}' pays a share of the level '{level}', and there is no such level here.", "table")
+    reading.named[part] = found
+    return found.paytable
+
+
+def lines(fields: Fields, hands: tuple[HandName, ...], levels: Container[str] | None) -> tuple[Line, ...]:
+    """The field `lines`; `levels` are those whose shares its odds may name, None where they may name any."""
+    read: list[Line] = []
     lowest = -1
     for line in fields.mappings("lines"):
         hand, odds = line.word("hand", hands), line.odds("odds")
@@ -180,29 +250,28 @@ def _table(fields: Fields, hands: tuple[HandName, ...], levels: tuple[str, ...])
                 line.wrong(f"'{hand}' is not lower than the hands above it: the highest goes first.", "hand")
             lowest = max(lowest, hands.index(hand))
         if odds is not None:
-            if odds.level is not None and odds.level not in levels:
+            if odds.level is not None and levels is not None and odds.level not in levels:
                 line.wrong(f"There is no level '{odds.level}' here whose share could be paid.", "odds")
-            lines.append(Line(hand, odds))
+            read.append(Line(hand, odds))
         line.end()
-    return Paytable(tuple(lines), fields.text("source"))
+    return tuple(read)
 
 
-def _bonus(fields: Fields, wager: WagerName, game: _Game, levels: tuple[str, ...]) -> Bonus:
+def _bonus(fields: Fields, kind: OptionalWager, levels: tuple[str, ...], reading: _Reading) -> Bonus:
     if fields.has("wager_cents"):
         minimum = maximum = fields.whole("wager_cents", 1, _CENTS_MAX)
     else:
         minimum, maximum = (fields.whole(name, 1, _CENTS_MAX) for name in ("minimum_cents", "maximum_cents"))
         if fields.sound:
             _ascending(fields, "minimum_cents", minimum, "maximum_cents", maximum)
-    hands = _HANDS_OF.get(wager, FIVE_CARD_HANDS)
-    extras = wager == "five_card_hand_bonus"
+    extras = kind.wager == FIVE_CARD_HAND_BONUS
     bonus = Bonus(
-        wager=wager,
+        wager=kind.wager,
         minimum_cents=minimum,
         maximum_cents=maximum,
-        table=_table(fields, hands, levels),
-        ace_low_straight=fields.flag("ace_low_straight") if hands is THREE_CARD_HANDS else False,
-        hands=_hands(fields, game) if extras and fields.has("hands") else (On.PLAYER,),
+        table=_table(fields, kind.wager, kind.hands, levels, reading),
+        ace_low_straight=fields.flag("ace_low_straight") if kind.hands is THREE_CARD_HANDS else False,
+        hands=_hands(fields, tuple(kind.sees)) if extras and fields.has("hands") else (On.PLAYER,),
         magic_card_cents=_extra(fields, "magic_card_cents") if extras else 0,
         lucky_position_cents=_extra(fields, "lucky_position_cents") if extras else 0,
     )
@@ -214,8 +283,7 @@ def _extra(fields: Fields, name: str) -> Cents:
     return fields.whole(name, 0, _CENTS_MAX) if fields.has(name) else 0
 
 
-def _hands(fields: Fields, game: _Game) -> tuple[On, ...]:
-    allowed = (On.PLAYER, On.DEALER) if game.has_dealer_hand else (On.PLAYER,)
+def _hands(fields: Fields, allowed: tuple[On, ...]) -> tuple[On, ...]:
     hands: list[On] = []
     for place, found in enumerate(fields.items("hands")):
         on = next((on for on in allowed if on == found), None)
@@ -226,18 +294,22 @@ def _hands(fields: Fields, game: _Game) -> tuple[On, ...]:
     return tuple(hands)
 
 
-def _progressive(fields: Fields, game: GameName) -> Progressive:
+def _progressive(fields: Fields, reading: _Reading) -> Progressive:
+    law = reading.law
+    letters = law.progressive.paytables if law is not None and law.progressive is not None else ()
     levels = _levels(fields)
     progressive = Progressive(
-        paytable_name=fields.word("paytable", ("A", "B", "C", "D")),
+        paytable_name=fields.word("paytable", letters) if letters else fields.form("paytable", _LETTER),
         wager_cents=fields.whole("wager_cents", 1, _CENTS_MAX),
-        table=_table(fields, FIVE_CARD_HANDS, tuple(level.name for level in levels)),
+        table=_table(fields, PROGRESSIVE, FIVE_CARD_HANDS, tuple(level.name for level in levels), reading),
         levels=levels,
         envy=_envy(fields.fields("envy")) if fields.has("envy") else None,
     )
     fields.word("several_winners", ("in_order",))
-    if game == "caribbean_stud" and progressive.envy and progressive.paytable_name != "D":
-        fields.wrong("There is an Envy Bonus under paytable D only, 639a.11(c)(5)(v).", "envy")
+    with_envy = law.envy if law is not None and progressive.paytable_name in letters else None
+    if progressive.envy and with_envy is not None and progressive.paytable_name not in with_envy.value:
+        only = " or ".join(with_envy.value)
+        fields.wrong(f"There is an Envy Bonus under paytable {only} only, {with_envy.section}.", "envy")
     fields.end()
     return progressive
 

@@ -36,6 +36,14 @@ class Fields:
         """Whether nothing was wrong in here so far, so that fields can be held against each other."""
         return not any(problem.path[: len(self.path)] == self.path for problem in self.problems)
 
+    def leave(self, *names: str) -> None:
+        """Fields of which enough was said: nothing more is."""
+        self._taken.update(names)
+
+    def names(self) -> Sequence[str]:
+        """The names of the fields, as they are written."""
+        return tuple(map(str, self._document))
+
     def has(self, name: str) -> bool:
         """Whether a field that may be left out is written."""
         return name in self._document
@@ -80,6 +88,26 @@ class Fields:
         if found is not None:
             self.wrong(f"'{name}' must be a whole number from {least} to {most}, not {found!r}.", name)
         return least
+
+    def wholes(self, name: str, least: int, most: int) -> Sequence[tuple[int, int]]:
+        """The whole numbers within bounds of a list, each with its place in it."""
+        read: list[tuple[int, int]] = []
+        for place, found in enumerate(self.items(name)):
+            if isinstance(found, int) and not isinstance(found, bool) and least <= found <= most:
+                read.append((place, found))
+            else:
+                self.wrong(f"'{name}' are whole numbers from {least} to {most}, not {found!r}.", name, place)
+        return read
+
+    def texts(self, name: str) -> Sequence[tuple[int, str]]:
+        """The words of a list, each with its place in it."""
+        read: list[tuple[int, str]] = []
+        for place, found in enumerate(self.items(name)):
+            if isinstance(found, str) and found.strip():
+                read.append((place, found))
+            else:
+                self.wrong(f"'{name}' must be words, not {found!r}.", name, place)
+        return read
 
     def flag(self, name: str) -> bool:
         """True or false."""

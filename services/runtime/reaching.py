@@ -10,6 +10,7 @@ import asyncpg
 
 from services.runtime.kafka import BrokerAway
 from services.runtime.local import LOCAL, ROOT
+from services.runtime.published import SHIPPED
 
 HOUSE = LOCAL / "data"
 
@@ -45,6 +46,11 @@ def postgres_dsn(environment: dict[str, str]) -> str:
 def rules_folder(environment: dict[str, str]) -> Path:
     """Where the submissions are."""
     return Path(environment.get("ROUNDLOG_RULES", ROOT / "deploy" / "rules"))
+
+
+def paytables_folder(environment: dict[str, str]) -> Path:
+    """Where the published paytables are."""
+    return Path(environment.get("ROUNDLOG_PAYTABLES", SHIPPED))
 
 
 def _text(path: Path, name: str) -> str:

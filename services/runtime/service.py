@@ -31,6 +31,7 @@ from services.runtime.metrics import exposition
 from services.runtime.processing import Processing
 from services.runtime.projecting import Apply, Log, Projection
 from services.runtime.provision import TopicWrong, provision_tables, provision_topics
+from services.runtime.published import load_paytables
 from services.runtime.settings import Settings, SettingWrong, environment, settings_from
 from services.runtime.stepping import Processor, Stepper
 from services.runtime.submissions import RulesUnreadable, load
@@ -385,7 +386,7 @@ def run(definition: Definition) -> None:
     )
     try:
         settings = settings_from(environment(), definition.name, definition.port)
-        book = load(settings.rules)
+        book = load(settings.rules, load_paytables(settings.paytables))
     except (SettingWrong, RulesUnreadable) as error:
         sys.exit(str(error))
     log.info("%s", settings.shown())

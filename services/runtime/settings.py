@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from services.runtime import published
+
 
 class SettingWrong(Exception):
     """A setting is missing or malformed; the sentence says which and what it must be."""
@@ -22,6 +24,8 @@ class Settings:
     kafka: str
     postgres: str
     rules: Path
+    paytables: Path
+    """The folders with the Rules Submissions, and with the published paytables that they may name."""
     answer_seconds: float
     """How long a caller waits for the log's answer before it is told where to look."""
     feed_queue_max: int
@@ -51,6 +55,7 @@ def settings_from(environment: dict[str, str], service: str, port: int) -> Setti
             kafka=environment["ROUNDLOG_KAFKA"],
             postgres=environment["ROUNDLOG_POSTGRES"],
             rules=Path(environment.get("ROUNDLOG_RULES", "deploy/rules")),
+            paytables=Path(environment.get("ROUNDLOG_PAYTABLES", published.SHIPPED)),
             answer_seconds=float(environment.get("ROUNDLOG_ANSWER_SECONDS", "5")),
             feed_queue_max=int(environment.get("ROUNDLOG_FEED_QUEUE_MAX", "1000")),
         )

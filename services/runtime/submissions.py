@@ -1,154 +1,89 @@
 """Loads the Rules Submissions of a folder, and says for each problem in which file and line it is."""
 
-import re
-from collections.abc import Hashable, Iterator
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import date
-from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
-import yaml
-
+from services.core.departures import departures
 from services.core.documents import RulesInvalid, submission
 from services.core.names import RulesId
+from services.core.published import PaytableBook
 from services.core.rules import RuleBook, Submission
+from services.runtime.published import load_paytables
+from services.runtime.yaml_files import RulesUnreadable, YamlFile
+
+__all__ = ["Examined", "RulesUnreadable", "examine", "files_of", "load"]
+
+log = logging.getLogger(__name__)
 
 
-class RulesUnreadable(Exception):
-    """Some files are no Rules Submissions. `problems` are all of all files, a line each: `file:line: reason`."""
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What was found in a file: its submission, or problems for which it is not loaded; and where it departs from the
+    Code, for which it is. Each is a line: `file:line: reason`."""
 
-    def __init__(self, problems: tuple[str, ...]) -> None:
-        super().__init__("\n".join(problems))
-        self.problems = problems
+    path: Path
+    file: YamlFile | None
+    submission: Submission | None
+    problems: tuple[str, ...]
+    departures: tuple[str, ...] = ()
 
 
-def load(folder: Path) -> RuleBook:
-    """Every `*.yaml` of the folder, each with the SHA-256 of its bytes.
+def load(folder: Path, paytables: PaytableBook | None = None) -> RuleBook:
+    """Every `*.yaml` of the folder; `paytables` are those that they may name, unless told those that are shipped.
 
-    Raises RulesUnreadable with the problems of all files at once, also where the folder holds no such file
-    or two files state the same id from the same day.
+    What departs from the Code is logged. Raises RulesUnreadable with the problems of all files at once, also where the
+    folder holds no such file or two files state the same id from the same day.
     """
-    paths = sorted(folder.glob("*.yaml"))
-    if not paths:
-        raise RulesUnreadable((f"{folder}: There is no *.yaml file in this folder.",))
-    problems: list[str] = []
-    stated_by: dict[tuple[RulesId, date], Path] = {}
-    submissions: list[Submission] = []
-    for path in paths:
-        try:
-            read, line = _read(path)
-        except RulesUnreadable as unreadable:
-            problems.extend(unreadable.problems)
-            continue
-        first = stated_by.setdefault((read.id, read.in_force_from), path)
-        if first is not path:
-            problems.append(f"{path}:{line}: '{read.id}' from {read.in_force_from} is stated by {first.name} already.")
-        submissions.append(read)
+    examined = examine(files_of(folder), load_paytables() if paytables is None else paytables)
+    problems = tuple(problem for each in examined for problem in each.problems)
     if problems:
-        raise RulesUnreadable(tuple(problems))
-    return RuleBook(tuple(submissions))
+        raise RulesUnreadable(problems)
+    for each in examined:
+        for departure in each.departures:
+            log.warning("%s", departure)
+    return RuleBook(tuple(each.submission for each in examined if each.submission is not None))
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML without its surprises: `on` is a word, `0500` and `1:30` are no numbers, nothing is written elsewhere."""
-
-    yaml_implicit_resolvers = {}  # noqa: RUF012 - the library's own attribute
-
-    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-            raise yaml.MarkedYAMLError(problem="An alias is not read here", problem_mark=mark)
-        return super().compose_node(parent, index)
-
-    def construct_yaml_timestamp(self, node: yaml.ScalarNode) -> date:
-        try:
-            return date.fromisoformat(node.value)
-        except ValueError as error:
-            raise yaml.MarkedYAMLError(
-                problem=f"There is no day '{node.value}'", problem_mark=node.start_mark
-            ) from error
-
-
-_Loader.add_constructor("tag:yaml.org,2002:timestamp", _Loader.construct_yaml_timestamp)
-
-for _tag, _form, _first in (
-    ("bool", r"true|false", "tf"),
-    ("int", r"0|-?[1-9][0-9]*", "-0123456789"),
-    ("float", r"-?[0-9]+\.[0-9]+", "-0123456789"),
-    ("null", r"null|~|", ("n", "~", "")),
-    ("timestamp", r"[0-9]{4}-[0-9]{2}-[0-9]{2}", "0123456789"),
-):
-    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(rf"^(?:{_form})$"), list(_first))
-
-
-def _read(path: Path) -> tuple[Submission, int]:
-    """The submission in a file, and the line of its id. Raises RulesUnreadable."""
+def files_of(path: Path) -> tuple[Path, ...]:
+    """A file, or the `*.yaml` of a folder. Raises RulesUnreadable where there is none."""
     try:
-        content = path.read_bytes()
+        if not path.exists():
+            raise RulesUnreadable((f"{path}: There is no such file or folder.",))
+        if not path.is_dir():
+            return (path,)
+        found = tuple(sorted(path.glob("*.yaml")))
     except OSError as error:
-        raise RulesUnreadable((f"{path}:1: The file cannot be read: {error.strerror}.",)) from error
-    root, document = _parse(path, content)
-    problems = [f"{path}:{line}: {reason}" for line, reason in _repeated_keys(root)]
-    if not isinstance(document, dict):
-        raise RulesUnreadable((f"{path}:1: A Rules Submission is fields with names.",))
+        raise RulesUnreadable((f"{path}: It cannot be read: {error.strerror}.",)) from error
+    if not found:
+        raise RulesUnreadable((f"{path}: There is no *.yaml file in this folder.",))
+    return found
+
+
+def examine(paths: Iterable[Path], paytables: PaytableBook) -> tuple[Examined, ...]:
+    """What is wrong with each file, taken by itself and beside the others of its folder."""
+    stated_by: dict[tuple[Path, RulesId, date], Path] = {}
+    return tuple(_examine(path, paytables, stated_by) for path in paths)
+
+
+def _examine(path: Path, paytables: PaytableBook, stated_by: dict[tuple[Path, RulesId, date], Path]) -> Examined:
     try:
-        read = submission(document, sha256(content).digest())
+        file = YamlFile.read(path, "A Rules Submission")
+    except RulesUnreadable as unreadable:
+        return Examined(path, None, None, unreadable.problems)
+    try:
+        read = submission(file.document, file.content, paytables)
     except RulesInvalid as invalid:
-        problems += [f"{path}:{_line(root, problem.path)}: {problem.reason}" for problem in invalid.problems]
-        raise RulesUnreadable(tuple(problems)) from invalid
-    if problems:
-        raise RulesUnreadable(tuple(problems))
-    return read, _line(root, ("id",))
-
-
-def _parse(path: Path, content: bytes) -> tuple[yaml.Node | None, object]:
-    try:
-        loader = _Loader(content.decode("utf-8"))
-        root = loader.get_single_node()
-        return root, None if root is None else loader.construct_document(root)
-    except UnicodeDecodeError as error:
-        raise _unreadable(path, content, error.start, "The file is not UTF-8.") from error
-    except yaml.reader.ReaderError as error:
-        position = len(content.decode("utf-8")[: error.position].encode())
-        raise _unreadable(path, content, position, "A character is not allowed in YAML.") from error
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        reason = ", ".join(part for part in (error.context, error.problem) if part)
-        raise RulesUnreadable((f"{path}:{mark.line + 1 if mark else 1}: {reason}.",)) from error
-    except (ValueError, RecursionError) as error:
-        # A value forced by a tag to be what it is not, or nesting without end.
-        raise RulesUnreadable((f"{path}:1: A value cannot be read: {error}.",)) from error
-
-
-def _unreadable(path: Path, content: bytes, position: int, reason: str) -> RulesUnreadable:
-    line = content.count(b"\n", 0, position) + 1
-    return RulesUnreadable((f"{path}:{line}: {reason}",))
-
-
-def _repeated_keys(node: yaml.Node | None) -> Iterator[tuple[int, str]]:
-    if isinstance(node, yaml.MappingNode):
-        seen: set[Hashable] = set()
-        for key, value in node.value:
-            if key.value in seen:
-                yield key.start_mark.line + 1, f"'{key.value}' is written twice."
-            seen.add(key.value)
-            yield from _repeated_keys(value)
-    elif isinstance(node, yaml.SequenceNode):
-        for item in node.value:
-            yield from _repeated_keys(item)
-
-
-def _line(node: yaml.Node | None, path: tuple[str | int, ...]) -> int:
-    """The line of what is at a path, from 1; where nothing is, that of the deepest part that is there."""
-    line = node.start_mark.line + 1 if node is not None else 1
-    for step in path:
-        if isinstance(node, yaml.MappingNode):
-            found = next(((key, value) for key, value in node.value if key.value == step), None)
-        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
-            found = (node.value[step], node.value[step])
-        else:
-            found = None
-        if found is None:
-            break
-        line, node = found[0].start_mark.line + 1, found[1]
-    return line
+        problems = (*file.repeated, *map(file.told, invalid.problems))
+        unsound = {str(problem.path[0]) for problem in invalid.problems}
+        draft = invalid.draft
+        departing = departures(draft, paytables, unsound) if draft is not None and not file.repeated else ()
+        return Examined(path, file, None, problems, tuple(map(file.told, departing)))
+    repeated = list(file.repeated)
+    first = stated_by.setdefault((path.parent, read.id, read.in_force_from), path)
+    if first is not path:
+        line = file.line("id")
+        repeated.append(f"{path}:{line}: '{read.id}' from {read.in_force_from} is stated by {first.name} already.")
+    return Examined(path, file, read, tuple(repeated), tuple(map(file.told, departures(read, paytables))))

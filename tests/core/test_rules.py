@@ -1,17 +1,26 @@
 """Rules Submissions: what is read, what is wrong with one, and which is in force."""
 
 from copy import deepcopy
+from dataclasses import replace
 from datetime import UTC, date, datetime
+from hashlib import sha256
 from typing import Any
 
 import pytest
 
-from services.core.documents import RulesInvalid, submission
+from services.core import documents
+from services.core.documents import RulesInvalid
 from services.core.names import On
 from services.core.paytables import Kind
 from services.core.rules import Envy, RuleBook, RulesMissing, Submission
+from services.runtime.published import load_paytables
 
 Document = dict[str, Any]
+PAYTABLES = load_paytables()
+
+
+def submission(document: Document, content: bytes = b"") -> Submission:
+    return documents.submission(document, content, PAYTABLES)
 
 
 def mississippi() -> Document:
@@ -128,14 +137,19 @@ MISSING = object()
 
 def where_wrong(document: Document) -> set[str]:
     with pytest.raises(RulesInvalid) as caught:
-        submission(document, b"")
+        submission(document)
     assert all(problem.reason.endswith(".") for problem in caught.value.problems)
     return {".".join(map(str, problem.path)) for problem in caught.value.problems}
 
 
 def test_a_submission_is_read() -> None:
-    read = submission(mississippi(), b"\x01" * 32)
-    assert (read.id, read.sha256, read.game, read.seats) == ("house-1", b"\x01" * 32, "mississippi_stud", 6)
+    read = submission(mississippi(), b"its bytes")
+    assert (read.id, read.sha256, read.game, read.seats) == (
+        "house-1",
+        sha256(b"its bytes").digest(),
+        "mississippi_stud",
+        6,
+    )
     assert (read.ante.minimum_cents, read.ante.maximum_cents, read.ante.step_cents) == (500, 50000, 100)
     assert (read.stub_count.every_rounds, read.stub_count.counting_shuffler) == (5, True)
     assert (read.in_force_from, read.multiples, read.aggregate_limit_cents) == (date(2026, 1, 1), (1, 2, 3), 5000000)
@@ -145,7 +159,7 @@ def test_a_submission_is_read() -> None:
 
 
 def test_a_progressive_is_read() -> None:
-    progressive = submission(mississippi(), b"").progressive
+    progressive = submission(mississippi()).progressive
     assert progressive is not None
     assert (progressive.paytable_name, progressive.wager_cents) == ("A", 100)
     assert progressive.envy == Envy((("royal_flush", 100000), ("straight_flush", 30000)), True)
@@ -156,7 +170,7 @@ def test_a_progressive_is_read() -> None:
 
 
 def test_bonuses_are_read_and_a_fixed_amount_is_minimum_and_maximum() -> None:
-    bonuses = submission(mississippi(), b"").bonuses
+    bonuses = submission(mississippi()).bonuses
     three, five = bonuses["three_card_bonus"], bonuses["five_card_hand_bonus"]
     assert set(bonuses) == {"three_card_bonus", "five_card_hand_bonus"}
     assert (three.minimum_cents, three.maximum_cents, three.ace_low_straight) == (100, 10000, True)
@@ -165,14 +179,14 @@ def test_bonuses_are_read_and_a_fixed_amount_is_minimum_and_maximum() -> None:
 
 
 def test_caribbean_stud_has_two_tables_and_a_dealer() -> None:
-    read = submission(caribbean(), b"")
+    read = submission(caribbean())
     assert set(read.main_tables) == {"ante_table", "bet_table"}
     assert read.bonuses["five_card_hand_bonus"].hands == (On.PLAYER, On.DEALER)
 
 
 def test_a_game_without_meter_needs_no_progressive() -> None:
-    assert submission(mississippi(), b"").needs_progressive
-    assert not submission(cajun(), b"").needs_progressive
+    assert submission(mississippi()).needs_progressive
+    assert not submission(cajun()).needs_progressive
 
 
 def test_a_bonus_that_a_floorperson_verifies_needs_a_progressive_because_it_is_claimed_there() -> None:
@@ -180,9 +194,9 @@ def test_a_bonus_that_a_floorperson_verifies_needs_a_progressive_because_it_is_c
     del document["progressive"]
     bonus = document["five_card_hand_bonus"]
     bonus["lines"] = [{"hand": "straight_flush", "odds": "500 for 1"}, {"hand": "flush", "odds": "25 for 1"}]
-    assert submission(document, b"").needs_progressive
+    assert submission(document).needs_progressive
     bonus["lines"] = [{"hand": "straight_flush", "odds": "499 for 1"}, {"hand": "flush", "odds": "25 for 1"}]
-    assert not submission(document, b"").needs_progressive
+    assert not submission(document).needs_progressive
 
 
 @pytest.mark.parametrize(
@@ -285,7 +299,7 @@ def test_the_rates_of_all_levels_together_are_at_most_the_wager() -> None:
     document = mississippi()
     level = document["progressive"]["levels"][0]
     document["progressive"]["levels"].append(level | {"name": "minor", "rate_ppm": 800000, "hidden_rate_ppm": 0})
-    submission(document, b"")
+    submission(document)
     document["progressive"]["levels"][1]["hidden_rate_ppm"] = 1
     assert where_wrong(document) == {"progressive.levels"}
 
@@ -341,7 +355,8 @@ def test_an_empty_document_misses_everything() -> None:
 
 def book() -> RuleBook:
     def dated(number: int, day: date, rules: str) -> Submission:
-        return submission(mississippi() | {"in_force_from": day, "id": rules}, bytes([number]))
+        read = submission(mississippi() | {"in_force_from": day, "id": rules})
+        return replace(read, sha256=bytes([number]))
 
     return RuleBook(
         (

@@ -22,7 +22,8 @@ ROOMS = {"core", "wire", "runtime"}
 FILES = {"__init__.py", "__main__.py", "api.py", "processor.py", "projection.py", "schema.sql", "settings.py"}
 OWN_FILES = {
     "backoffice": {
-        "reconstruction.py", "command_line.py", "archive.py", "operations.py", "printing.py", "sentences.py",
+        "reconstruction.py", "command_line.py", "archive.py", "operations.py", "printing.py", "rules_files.py",
+        "sentences.py",
     },
     # A client of the HTTP APIs, nothing more: it has players and dealers, no log.
     "floor": {

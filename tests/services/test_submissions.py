@@ -105,5 +105,7 @@ def test_one_id_from_one_day_is_stated_once(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_submissions_is_told(tmp_path: Path) -> None:
-    with pytest.raises(RulesUnreadable, match=r"no \*\.yaml file"):
+    with pytest.raises(RulesUnreadable, match=r"no \*\.yaml file in this folder"):
+        load(tmp_path)
+    with pytest.raises(RulesUnreadable, match="no such file or folder"):
         load(tmp_path / "missing")
