@@ -199,6 +199,7 @@ def test_when_all_have_folded_the_board_comes_out_for_a_wager_that_looks_at_it(w
     assert state(board("2c 7d Kh", after=log)) == "settling"
 
 
+@pytest.mark.law("cards that nobody's wager looks at any more")
 def test_when_all_have_folded_a_pocket_bonus_needs_no_board() -> None:
     log = played(Fold(1), after=dealt(*ante(1), bonus(1, "pocket_bonus")))
     assert state(log) == "settling"

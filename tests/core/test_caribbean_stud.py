@@ -238,6 +238,7 @@ def test_hands_are_shown_whole_counterclockwise_and_after_the_dealers() -> None:
     given(rounds, *log).when(CloseRound()).then(RoundClosed(R))
 
 
+@pytest.mark.law("cards that nobody's wager looks at any more")
 def test_when_all_have_folded_the_dealers_hand_comes_out_for_a_wager_on_it_alone() -> None:
     log = played(Fold(1), Fold(2), after=dealt(*ante(1, 2), bonus(1, BONUS), bonus(2, "progressive")))
     given(rounds, *log).when(CloseRound()).then(RoundClosed(R))
@@ -303,7 +304,13 @@ def test_below_ace_king_the_ante_is_paid_and_the_bet_returned_whoever_is_better(
     assert (row["ante"].source, row["bet"].source) == (Source.TABLE_INVENTORY, None)
 
 
-@pytest.mark.law("639a.11(c)(2)", "639a.11(c)(3)", "639a.11(c)(3)(ii)", "639a.11(c)(3)(ii)(A)")
+@pytest.mark.law(
+    "639a.11(c)(2)",
+    "639a.11(c)(3)",
+    "639a.11(c)(3)(ii)",
+    "639a.11(c)(3)(ii)(A)",
+    "655a.6(c), 639a.6 and 683a.6, how hands rank",
+)
 @pytest.mark.parametrize(
     ("dealer", "hand"),
     [

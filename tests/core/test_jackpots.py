@@ -217,6 +217,7 @@ def test_what_is_above_the_limit_goes_to_overflow() -> None:
     told.shows(value_cents=1_100, overflow_microcents=100 * CENT, overflow_lifetime_microcents=100 * CENT)
 
 
+@pytest.mark.law("605a.7 and 605a.8, transfer and adjustment of meters")
 def test_a_void_takes_back_what_was_recorded() -> None:
     told = Told("tight")
     told.when(Contribute("table-1", "table-1-1", 300, 3))

@@ -469,6 +469,7 @@ def test_a_community_card_waits_for_every_decision() -> None:
     given(rounds, *out).when(RevealCommunityCard("5c")).refused("655a.11(g)", "No community card is left")
 
 
+@pytest.mark.law("cards that nobody's wager looks at any more")
 def test_when_all_have_folded_and_nobodys_wager_needs_them_the_board_stays_down() -> None:
     log = played(Fold(1), Fold(2), after=dealt(*ante(1, 2)))
     given(rounds, *log).when(CloseRound()).then(RoundClosed(R))

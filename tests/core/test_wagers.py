@@ -226,7 +226,7 @@ def test_the_six_card_bonus_does_not_look_at_the_board() -> None:
     assert row["six_card_bonus"].result is Result.LOST
 
 
-@pytest.mark.law("655a.11(i)(2)", "655a.11(i)(2)(ii)")
+@pytest.mark.law("655a.11(i)(2)", "655a.11(i)(2)(ii)", "655a.6(c), 639a.6 and 683a.6, how hands rank")
 def test_the_three_card_bonus_looks_at_the_board_only_and_a_straight_beats_a_flush() -> None:
     straight = board("4c 5d 6h", 1, after=dealt(*ante(1), bonus(1, "three_card_bonus")))
     assert figures(rows(show(1, "Ac Kd", straight))["three_card_bonus"]) == (Result.WON, "6 to 1", 600, 100)

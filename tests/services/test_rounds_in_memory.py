@@ -49,6 +49,7 @@ def test_it_ends_as_written(path: Path) -> None:
     finished(path)
 
 
+@pytest.mark.law("605a.7 and 605a.8, transfer and adjustment of meters")
 def test_every_level_accounts_for_every_microcent(path: Path) -> None:
     house = finished(path)
     for progressive_id in house.keys("jackpots"):
