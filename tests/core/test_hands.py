@@ -45,6 +45,7 @@ def test_five_cards(cards: str, made: set[str]) -> None:
     assert hands(cards) == made
 
 
+@pytest.mark.law("655a.11(i)(4)")
 @pytest.mark.parametrize(
     ("cards", "made"),
     [
@@ -66,6 +67,7 @@ def test_six_cards_count_as_their_best_five(cards: str, made: set[str]) -> None:
     assert hands(cards) == made
 
 
+@pytest.mark.law("A-2-3 as a straight of three cards")
 def test_with_three_cards_the_ace_is_low_only_where_the_rules_say_so() -> None:
     assert hands("Ac 2d 3h", ace_low_straight=True) == {"straight"}
     assert hands("Ac 2d 3h") == set()
@@ -75,6 +77,7 @@ def test_with_three_cards_the_ace_is_low_only_where_the_rules_say_so() -> None:
     assert hands("Ac Kd Qh") == {"straight"}
 
 
+@pytest.mark.law("639a.11(c)(3)(ii)", "655a.6(c), 639a.6 and 683a.6, how hands rank")
 @pytest.mark.parametrize(
     ("low", "high"),
     [
@@ -92,6 +95,7 @@ def test_which_of_two_hands_is_higher(low: str, high: str) -> None:
     assert strength(low.split()) < strength(high.split())
 
 
+@pytest.mark.law("639a.11(c)(3)(ii)(C)")
 @pytest.mark.parametrize(
     ("one", "other"),
     [("Ac Kd Qh Js 9d", "9s Ah Kc Qd Jh"), ("2c 2d As Kd Qs", "2h 2s Ad Ks Qd"), ("As Ks 9s 3s 2s", "Ad Kd 9d 3d 2d")],
@@ -100,6 +104,7 @@ def test_hands_of_the_same_ranks_are_a_tie(one: str, other: str) -> None:
     assert strength(one.split()) == strength(other.split())
 
 
+@pytest.mark.law("639a.11(c)(3)")
 @pytest.mark.parametrize(
     ("cards", "plays"),
     [

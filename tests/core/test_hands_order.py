@@ -134,6 +134,7 @@ def test_the_ace_is_low_before_2_3_4_5_alone_and_never_between_king_and_2(one_of
     assert [kind(cards)[0] for cards in one_of_each if "royal_flush" in met(cards)] == ["TJQKA"]
 
 
+@pytest.mark.law("655a.11(h)(1)", "655a.11(h)(2)", "655a.11(h)(3)")
 @pytest.mark.parametrize(
     ("name", "ranks"),
     [

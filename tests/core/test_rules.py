@@ -289,6 +289,7 @@ def test_one_slip_is_found_where_it_is(path: str, value: object) -> None:
     assert where_wrong(document) == {path}
 
 
+@pytest.mark.law("655a.6(c), 639a.6 and 683a.6, how hands rank")
 def test_a_straight_of_three_cards_stands_above_a_flush() -> None:
     document = mississippi()
     document["three_card_bonus"]["lines"].reverse()
@@ -316,12 +317,14 @@ def test_two_levels_of_one_name_are_found() -> None:
     assert where_wrong(document) == {"progressive.levels.1.name"}
 
 
+@pytest.mark.law("639a.11(c)(5)(v)")
 def test_caribbean_stud_has_envy_under_paytable_d_only() -> None:
     document = caribbean()
     document["progressive"]["paytable"] = "A"
     assert where_wrong(document) == {"progressive.envy"}
 
 
+@pytest.mark.law("639a.11(c)(3)")
 def test_in_caribbean_stud_the_dealers_qualification_must_be_stated() -> None:
     document = caribbean()
     document["dealer_qualifies"]["with"] = "queen_high"
@@ -330,6 +333,7 @@ def test_in_caribbean_stud_the_dealers_qualification_must_be_stated() -> None:
     assert where_wrong(document) == {"dealer_qualifies"}
 
 
+@pytest.mark.law("655a.11(i)(3)(iii)")
 def test_a_share_without_a_progressive_is_found() -> None:
     document = mississippi()
     del document["progressive"]
