@@ -232,9 +232,9 @@ def _named(fields: Fields, part: str, levels: Container[str], reading: _Reading)
             "table",
         )
         return nothing
-    for level in dict.fromkeys(line.odds.level for line in found.paytable.lines):
-        if level is not None and level not in levels:
-            fields.wrong(f"'{named}' pays a share of the level '{level}', and there is no such level here.", "table")
+    shares = dict.fromkeys(line.odds.level for line in found.paytable.lines if line.odds.level is not None)
+    if lacking := [level for level in shares if level not in levels]:
+        fields.wrong(f"'{named}' pays shares of {', '.join(lacking)}: there is no level of that name here.", "table")
     reading.named[part] = found
     return found.paytable
 
