@@ -11,7 +11,7 @@ from pathlib import Path
 
 import orjson
 
-from services.backoffice import archive, printing, rules_files
+from services.backoffice import archive, par, printing, rules_files
 from services.backoffice.reconstruction import RoundIncomplete
 from services.backoffice.sentences import EventUnknown
 from services.flow import DEAD_LETTERS, logs
@@ -117,6 +117,11 @@ async def _list_rules(options: argparse.Namespace) -> int:
     return _reported(rules_files.listing(folder, load_paytables(paytables_folder(environment()))))
 
 
+async def _par(options: argparse.Namespace) -> int:
+    par.par(options, environment(), say)
+    return HELD
+
+
 def _reported(report: rules_files.Report) -> int:
     for line in report.lines:
         say(line)
@@ -149,6 +154,7 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     held = rules.add_parser("list", help="the submissions of a folder, with the SHA-256 by which a round names one")
     held.add_argument("folder", metavar="FOLDER", type=Path, nargs="?", help="the house's own unless told")
     held.set_defaults(act=_list_rules)
+    par.add_command(commands).set_defaults(act=_par)
     return parser.parse_args(words)
 
 

@@ -10,7 +10,7 @@ All numbers are whole. An expectation is kept as the sum over the dealer's C(46,
 2,598,960 x 47 x 163,185 = 2 x 10^13.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -77,15 +77,6 @@ def best_play(
     )  # fmt: skip
     progress(len(dealing.own), len(dealing.own))
     return ends, folds
-
-
-def dealers_hands(own: Sequence[int], shown: int) -> tuple[int, ...]:
-    """For one hand of five places in the deck and the card shown: the dealer's hands, in the order of `play.AGAINST`.
-
-    Slow and obvious, for the tests: each of the 163,185 hands is looked at.
-    """
-    known = classes()
-    return tuple(_dealers_hands(np.sort(np.array(own)), shown, known.qualifies, _dealing().class_of).tolist())
 
 
 def _no_counts() -> tuple[NDArray[np.int32], ...]:
@@ -289,34 +280,3 @@ def _add(hand, one, two, three, four):  # type: ignore[no-untyped-def]
             three[number] += 1
         elif size == 4:
             four[number] += 1
-
-
-@numba.njit
-def _dealers_hands(own, shown, qualifies, class_of):  # type: ignore[no-untyped-def]
-    mine = class_of[_number(own)]
-    stands = np.zeros(4, dtype=np.int64)
-    rest = np.array([card for card in range(CARDS) if card != shown and not _holds(own, card)])
-    hand = np.empty(FIVE, dtype=np.int64)
-    for d in range(len(rest)):
-        for c in range(d):
-            for b in range(c):
-                for a in range(b):
-                    hand[:] = (rest[a], rest[b], rest[c], rest[d], shown)
-                    theirs = class_of[_number(np.sort(hand))]
-                    if theirs < qualifies:
-                        stands[0] += 1
-                    elif theirs < mine:
-                        stands[1] += 1
-                    elif theirs == mine:
-                        stands[2] += 1
-                    else:
-                        stands[3] += 1
-    return stands
-
-
-@numba.njit
-def _number(hand):  # type: ignore[no-untyped-def]
-    number = 0
-    for place in range(FIVE):
-        number += CHOOSE[hand[place], place + 1]
-    return number

@@ -28,6 +28,7 @@ from services.runtime.feeds import Feeds
 from services.runtime.forms import BODY_BYTES_MAX, ID_PATTERN, KEY_PATTERN, Forms, Malformed, is_printed
 from services.runtime.kafka import Kafka
 from services.runtime.metrics import exposition
+from services.runtime.par import par_folder, warn_of_the_implausible
 from services.runtime.processing import Processing
 from services.runtime.projecting import Apply, Log, Projection
 from services.runtime.provision import TopicWrong, provision_tables, provision_topics
@@ -390,6 +391,7 @@ def run(definition: Definition) -> None:
     except (SettingWrong, RulesUnreadable) as error:
         sys.exit(str(error))
     log.info("%s", settings.shown())
+    warn_of_the_implausible(book, par_folder(environment()))
     app = app_of(definition, settings, book)
     config = uvicorn.Config(
         app, host=settings.host, port=settings.port, log_config=None, access_log=False, timeout_graceful_shutdown=3,

@@ -1,0 +1,35 @@
+"""What is implausible in the submissions that a process loads, and the folder in which best play is kept."""
+
+import logging
+from pathlib import Path
+
+from services.core.rules import RuleBook, Submission
+from services.par.cache import CacheBroken, read
+from services.par.plausible import implausible
+from services.par.play import main_sheet
+from services.runtime.local import LOCAL
+
+log = logging.getLogger(__name__)
+
+
+def par_folder(environment: dict[str, str]) -> Path:
+    """Where best play is kept. It can be made again, so nothing is lost with it."""
+    return Path(environment.get("ROUNDLOG_PAR_CACHE", LOCAL / "par"))
+
+
+def warn_of_the_implausible(book: RuleBook, folder: Path) -> None:
+    """Logs a warning for each implausible figure of each submission. Nothing is computed that takes long.
+
+    The main game's edge is judged where its best play is kept in the folder already.
+    """
+    for submission in book.submissions:
+        for sentence in _of(submission, folder):
+            log.warning("%s from %s: %s", submission.id, submission.in_force_from, sentence)
+
+
+def _of(submission: Submission, folder: Path) -> tuple[str, ...]:
+    try:
+        plays = read(folder, submission)
+    except CacheBroken as broken:
+        return (str(broken), *implausible(submission))
+    return implausible(submission, None if plays is None else main_sheet(submission, plays))
