@@ -35,12 +35,14 @@ def lines(stated: dict[str, Any], part: str) -> list[dict[str, str]]:
     return held
 
 
+@pytest.mark.law("a submission that differs from what the Code fixes")
 def test_the_demonstration_house_departs_from_nothing() -> None:
     names = [path.stem for path in RULES.glob("*.yaml")]
     assert len(names) >= 5
     assert [found(document(name)) for name in names] == [()] * len(names)
 
 
+@pytest.mark.law("655a.11(h)(3)", "a submission that differs from what the Code fixes")
 def test_a_main_table_that_pays_otherwise_than_655a_12_a() -> None:
     stated = document()
     lines(stated, "main")[7]["odds"] = "3 to 1"
@@ -49,6 +51,7 @@ def test_a_main_table_that_pays_otherwise_than_655a_12_a() -> None:
     assert departure.reason == "Two pair is '3 to 1' here, and '2 to 1' by 655a.12(a)."
 
 
+@pytest.mark.law("655a.11(h)(1)", "655a.11(h)(2)", "a submission that differs from what the Code fixes")
 def test_a_main_table_with_a_line_less_or_more() -> None:
     stated = document()
     lines(stated, "main")[-1] = {"hand": "pair", "odds": "push"}
@@ -63,6 +66,7 @@ def test_caribbean_stud_has_no_main_table_to_be_held_against() -> None:
     assert found(stated) == ()
 
 
+@pytest.mark.law("655a.12(b), the limit below its bound")
 @pytest.mark.parametrize(
     ("minimum", "limit", "departs"),
     [
@@ -103,6 +107,7 @@ def test_there_is_no_limit_to_hold_the_other_games_to() -> None:
         assert found(stated) == ()
 
 
+@pytest.mark.law("655a.11(b)", "683a.11(b)", "a submission that differs from what the Code fixes")
 @pytest.mark.parametrize(("game", "offered"), [(DEMO, [1, 3]), ("demo-cajun-stud", [2])])
 def test_a_multiple_that_is_not_offered(game: str, offered: list[int]) -> None:
     stated = document(game)
@@ -110,6 +115,7 @@ def test_a_multiple_that_is_not_offered(game: str, offered: list[int]) -> None:
     assert where(stated) == ["multiples.allowed"]
 
 
+@pytest.mark.law("655a.10(d)", "a submission that differs from what the Code fixes")
 @pytest.mark.parametrize(("rounds", "counts", "departs"), [(5, False, False), (6, False, True), (6, True, False)])
 def test_the_stub_is_counted_every_five_rounds_unless_a_shuffler_counts(
     rounds: int, counts: bool, departs: bool
@@ -119,6 +125,7 @@ def test_the_stub_is_counted_every_five_rounds_unless_a_shuffler_counts(
     assert where(stated) == (["stub_count.every_rounds"] if departs else [])
 
 
+@pytest.mark.law("655a.11(i)(1)(iv)", "a submission that differs from what the Code fixes")
 @pytest.mark.parametrize(
     ("name", "place", "odds"),
     [
@@ -153,6 +160,7 @@ def test_a_level_may_have_a_name_of_the_houses_own() -> None:
     assert found(stated) == ()
 
 
+@pytest.mark.law("655a.11(i)(1)", "a submission that differs from what the Code fixes")
 def test_a_mississippi_progressive_pays_nothing_below_three_of_a_kind() -> None:
     stated = document()
     lines(stated, "progressive").append({"hand": "two_pair", "odds": "2 for 1"})
@@ -176,6 +184,7 @@ def test_a_level_that_no_line_pays_is_never_won() -> None:
     assert found(stated) == ()
 
 
+@pytest.mark.law("655a.11(i)(1)(v)", "a submission that differs from what the Code fixes")
 def test_a_progressive_of_mississippi_stud_has_an_envy_bonus() -> None:
     stated = document()
     stated["progressive"]["envy"]["straight_flush_cents"] = 0
@@ -185,6 +194,7 @@ def test_a_progressive_of_mississippi_stud_has_an_envy_bonus() -> None:
     assert departure.path == ("progressive",) and "655a.11(i)(1)(v)" in departure.reason
 
 
+@pytest.mark.law("639a.11(c)(5)(v)", "a submission that differs from what the Code fixes")
 def test_in_caribbean_stud_paytable_d_alone_has_an_envy_bonus() -> None:
     stated = document("demo-caribbean-stud")
     del stated["progressive"]["envy"]
@@ -192,6 +202,7 @@ def test_in_caribbean_stud_paytable_d_alone_has_an_envy_bonus() -> None:
     assert found(document("demo-caribbean-stud-a")) == ()
 
 
+@pytest.mark.law("655a.11(i)(2)(i)", "a submission that differs from what the Code fixes")
 def test_three_card_bonus_pays_a_pair_or_better() -> None:
     stated = document()
     del lines(stated, "three_card_bonus")[-1]
@@ -206,6 +217,7 @@ def test_three_card_bonus_pays_a_pair_or_better() -> None:
     assert found(stated) == (), "a mini-royal is a straight flush, and has its line"
 
 
+@pytest.mark.law("655a.11(i)(4)(i)", "655a.11(i)(4)(ii)", "a submission that differs from what the Code fixes")
 def test_six_card_bonus_pays_three_of_a_kind_or_better() -> None:
     stated = document()
     lines(stated, "six_card_bonus").append({"hand": "two_pair", "odds": "1 to 1"})
@@ -215,6 +227,7 @@ def test_six_card_bonus_pays_three_of_a_kind_or_better() -> None:
     assert where(stated) == ["six_card_bonus.lines"]
 
 
+@pytest.mark.law("639a.11(c)(6)(ii)", "655a.11(i)(3)(ii)", "a submission that differs from what the Code fixes")
 @pytest.mark.parametrize(
     ("name", "section"), [(DEMO, "655a.11(i)(3)(ii)"), ("demo-caribbean-stud-a", "639a.11(c)(6)(ii)")]
 )
@@ -230,6 +243,7 @@ def test_five_card_hand_bonus_has_a_line_of_500_for_1_and_one_of_a_meter(name: s
     assert where(stated) == ["five_card_hand_bonus.lines.6.odds"]
 
 
+@pytest.mark.law("655a.11(i)(3)(ii)", "a submission that differs from what the Code fixes")
 def test_the_floorperson_is_called_at_500_for_1() -> None:
     for odds in ("501 for 1", "499 for 1", "500 to 1"):
         stated = document()
@@ -237,6 +251,7 @@ def test_the_floorperson_is_called_at_500_for_1() -> None:
         assert where(stated) == ["verification.floorperson_at_odds"]
 
 
+@pytest.mark.law("a submission that differs from what the Code fixes")
 def test_a_day_of_which_the_code_is_not_held_is_told() -> None:
     stated = document() | {"in_force_from": date(2024, 1, 26)}
     (departure,) = found(stated)
