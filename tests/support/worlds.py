@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -59,8 +59,8 @@ class MemoryWorld:
 
     patience_seconds = 0.0
 
-    def __init__(self, book: RuleBook = BOOK) -> None:
-        self.house = MemoryHouse(PROCESSORS, book, ticking().__next__)
+    def __init__(self, book: RuleBook = BOOK, clock: Callable[[], int] | None = None) -> None:
+        self.house = MemoryHouse(PROCESSORS, book, clock or ticking().__next__)
         self._asked: dict[str, bytes] = {}
 
     def post(self, path: str, body: Any, key: str, actor: str = "dealer") -> tuple[int, Any]:
