@@ -117,7 +117,7 @@ def test_a_file_that_names_a_table_without_numbers(capsys: pytest.CaptureFixture
     path = tmp_path / "a.yaml"
     path.write_text(text)
     code, lines = said(capsys, "check", str(path))
-    place = f"{path}:{line_of(text, 'table: ')}"
+    place = f"{path}:{line_of(text, '  table: ')}"
     assert code == 1 and lines[0].startswith(f"{place}: The numbers of '655a.12(d)' are not found: no source gives")
 
 
