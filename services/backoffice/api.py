@@ -1,5 +1,6 @@
-"""The back office over HTTP: the operations page, a round as it was played, and the archive."""
+"""The back office over HTTP: the operations page, a round as it was played, the archive, and the par sheets."""
 
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -7,11 +8,16 @@ import orjson
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse
 
+from services.backoffice import par
 from services.backoffice.archive import read_records, read_round
+from services.backoffice.best_play import BestPlays
 from services.backoffice.operations import Operations
 from services.backoffice.reconstruction import RoundIncomplete
+from services.core.rules import RuleBook
 from services.flow import logs
+from services.runtime.par import par_folder
 from services.runtime.service import Parts, checked_key, checked_round_id
+from services.runtime.settings import environment
 
 FOLDER = Path(__file__).parent
 RECORDS_MAX = 1_000
@@ -31,6 +37,7 @@ def routes(parts: Parts) -> APIRouter:
     """The reads of this service, and its pages."""
     router = APIRouter(tags=["reads"])
     router.include_router(_round_routes(parts))
+    router.include_router(par_routes(parts.book, BestPlays(par_folder(environment()))))
     operations_page = (FOLDER / "operations.html").read_text()
     operations = Operations(parts)
 
@@ -88,5 +95,40 @@ def _round_routes(parts: Parts) -> APIRouter:
     async def reconstruction_json(round_id: str) -> dict[str, Any]:
         """A round as it was played, as JSON."""
         return await round_of(round_id)
+
+    return router
+
+
+def par_routes(book: RuleBook, best_plays: BestPlays) -> APIRouter:
+    """The par sheets of the submissions held, and their page."""
+    router = APIRouter()
+    par_page = (FOLDER / "par.html").read_text()
+
+    @router.get("/par", response_class=HTMLResponse)
+    async def list_page() -> str:
+        """The page of all submissions held."""
+        return par_page
+
+    @router.get("/par.json")
+    async def list_json() -> list[dict[str, Any]]:
+        """Every submission held, with what is implausible about it."""
+        return par.listed(book, best_plays)
+
+    @router.get("/par/{rules}.json")
+    async def sheet_json(rules: str, in_force_from: date | None = None) -> dict[str, Any]:
+        """A par sheet, every figure as an exact fraction and as a decimal. `best_play` says how far the main game is."""
+        try:
+            return par.shown(par.chosen(book, rules, in_force_from), best_plays)
+        except par.NotHeld as error:
+            raise HTTPException(404, str(error)) from None
+
+    @router.get("/par/{rules}", response_class=HTMLResponse)
+    async def sheet_page(rules: str, in_force_from: date | None = None) -> str:
+        """The page of a par sheet."""
+        try:
+            par.chosen(book, rules, in_force_from)
+        except par.NotHeld as error:
+            raise HTTPException(404, str(error)) from None
+        return par_page
 
     return router

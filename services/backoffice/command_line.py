@@ -174,7 +174,7 @@ def main(words: Sequence[str] | None = None) -> int:
     except Unreachable as error:
         print(error, file=sys.stderr)
         return AWAY
-    except (InUse, RulesUnreadable, RoundIncomplete, EventUnknown, Contradiction) as error:
+    except (InUse, RulesUnreadable, par.NotHeld, RoundIncomplete, EventUnknown, Contradiction) as error:
         print(error, file=sys.stderr)
         return NOT_HELD
     except PipeClosed:

@@ -1,4 +1,4 @@
-"""`roundlog par`: the par sheet of a submission, from the rules folder or from a file that is not filed yet."""
+"""The par sheet of a submission: at the terminal, also from a file that is not filed yet, and for the pages."""
 
 import argparse
 import sys
@@ -6,13 +6,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 import orjson
 
+from services.backoffice.best_play import BestPlays
 from services.backoffice.par_text import sheet_as_text
 from services.core.names import RulesId
 from services.core.rules import RuleBook, Submission
 from services.par.cache import kept_or_computed
+from services.par.exact import percent
 from services.par.play import Progress
 from services.par.sheet import par_sheet, sheet_document
 from services.runtime.par import par_folder
@@ -36,7 +39,8 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 
 def par(options: argparse.Namespace, environment: dict[str, str], say: Callable[[str], None]) -> None:
-    """Says the par sheet; what is to be said of the cache goes to the error output. Raises RulesUnreadable."""
+    """Says the par sheet; what is to be said of the cache goes to the error output. Raises
+    RulesUnreadable and NotHeld."""
     submission = _submission(options.rules, options.in_force_from, environment)
     with _progress(f"Best play of {submission.id}") as progress:
         plays, said = kept_or_computed(submission, None if options.no_cache else par_folder(environment), progress)
@@ -53,19 +57,24 @@ def _submission(rules: str, in_force_from: date | None, environment: dict[str, s
     paytables = load_paytables(paytables_folder(environment))
     if rules.endswith(SUFFIX) or Path(rules).is_file():
         (examined,) = examine((Path(rules),), paytables)
-        if examined.submission is None:
+        if examined.submission is None or examined.problems:
             raise RulesUnreadable(examined.problems)
+        for departure in examined.departures:
+            print(departure, file=sys.stderr)
         return examined.submission
-    folder = rules_folder(environment)
-    return _chosen(load(folder, paytables), folder, rules, in_force_from)
+    return chosen(load(rules_folder(environment), paytables), rules, in_force_from)
 
 
-def _chosen(book: RuleBook, folder: Path, rules: RulesId, in_force_from: date | None) -> Submission:
-    """The submission of that day; unless told that in force now, else the first that will be."""
+class NotHeld(Exception):
+    """No submission of that id, or none of that day; the sentence says which there are."""
+
+
+def chosen(book: RuleBook, rules: RulesId, in_force_from: date | None) -> Submission:
+    """The submission of that day; unless told that in force today (UTC), else the first that will be. Raises NotHeld."""
     held = sorted((each for each in book.submissions if each.id == rules), key=lambda each: each.in_force_from)
     if not held:
         ids = ", ".join(sorted({each.id for each in book.submissions}))
-        raise RulesUnreadable((f"There is no submission '{rules}' in {folder}. There are: {ids}.",))
+        raise NotHeld(f"There is no submission '{rules}'. There are: {ids}.")
     if in_force_from is None:
         today = datetime.now(UTC).date()
         return next((each for each in reversed(held) if each.in_force_from <= today), held[0])
@@ -73,7 +82,30 @@ def _chosen(book: RuleBook, folder: Path, rules: RulesId, in_force_from: date | 
         if each.in_force_from == in_force_from:
             return each
     days = ", ".join(str(each.in_force_from) for each in held)
-    raise RulesUnreadable((f"'{rules}' is not in force from {in_force_from}, but from {days}.",))
+    raise NotHeld(f"'{rules}' is not in force from {in_force_from}, but from {days}.")
+
+
+def listed(book: RuleBook, best_plays: BestPlays) -> list[dict[str, Any]]:
+    """Every submission held, for the page that lists them: what is implausible, and the main game where it is known."""
+    said = []
+    for held in sorted(book.submissions, key=lambda each: (each.id, each.in_force_from)):
+        sheet = par_sheet(held, best_plays.kept(held))
+        said.append({
+            "rules": held.id,
+            "title": sheet.title,
+            "in_force_from": held.in_force_from.isoformat(),
+            "sha256": held.sha256.hex(),
+            "house_edge": None if sheet.main is None else percent(sheet.main.at_minimum.edge),
+            "element_of_risk": None if sheet.main is None else percent(sheet.main.at_minimum.element_of_risk),
+            "warnings": list(sheet.warnings),
+        })  # fmt: skip
+    return said
+
+
+def shown(submission: Submission, best_plays: BestPlays) -> dict[str, Any]:
+    """The sheet for its page, and where its best play stands, which begins now where it is not there."""
+    asked = best_plays.ask(submission)
+    return {**sheet_document(par_sheet(submission, asked.plays)), "best_play": asked.document()}
 
 
 @contextmanager

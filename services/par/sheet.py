@@ -11,7 +11,7 @@ from services.core.rules import LevelRules, Submission
 from services.par.exact import decimal, root
 from services.par.plausible import implausible
 from services.par.play import MainSheet, Play, PlayFigures, folded_ways, main_sheet
-from services.par.wagers import WagerSheet, wager_sheets
+from services.par.wagers import LineFigure, WagerSheet, wager_sheets
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +74,11 @@ def _assumptions(submission: Submission, wagers: tuple[WagerSheet, ...]) -> tupl
         dealer = " and the dealer's" if game.dealer_cards else ""
         said.append(f"The lucky position is one of the {submission.seats} seats{dealer} at random, taken or not.")
     if any(sheet.envy for sheet in wagers):
-        folded = submission.progressive and submission.progressive.envy and submission.progressive.envy
+        envy = submission.progressive.envy if submission.progressive is not None else None
+        folded = envy is not None and envy.folded_hand_qualifies
         said.append(
-            "Envy Bonuses are beside the return: each other hand of the table is counted by itself,"
-            + (
-                " and as shown, folded or not."
-                if folded and folded.folded_hand_qualifies
-                else " and as not folded: a folded hand brings none."
-            )
+            "Envy Bonuses are beside the return: each other hand of the table is counted by itself, and as"
+            + (" shown, folded or not." if folded else " not folded: a folded hand brings none.")
         )
     if not all(sheet.outlives_fold for sheet in wagers):
         said.append("A wager that is lost with a fold is counted as if no hand that meets one of its lines is folded.")
@@ -208,7 +205,12 @@ def _wager_document(sheet: WagerSheet, folded: Fraction | None) -> dict[str, Any
     if sheet.envy:
         document["envy"] = {
             "bonuses": [
-                {"hand": each.hand, "cents": each.cents, "chance_of_each_other_hand": _value(each.chance)}
+                {
+                    "hand": each.hand,
+                    "cents": each.cents,
+                    "chance_of_each_other_hand": _value(each.chance),
+                    "return": _value(each.chance * each.cents / sheet.minimum_cents),
+                }
                 for each in sheet.envy
             ],
             "return_for_each_other_hand": _value(sheet.envy_return),
@@ -218,7 +220,7 @@ def _wager_document(sheet: WagerSheet, folded: Fraction | None) -> dict[str, Any
     return document
 
 
-def _line_return(sheet: WagerSheet, line: Any) -> Fraction:
+def _line_return(sheet: WagerSheet, line: LineFigure) -> Fraction:
     return line.chance * Fraction(line.paid_cents(sheet.minimum_cents, {}), sheet.minimum_cents)
 
 
@@ -229,6 +231,7 @@ def _level_document(sheet: WagerSheet, level: LevelRules) -> dict[str, Any]:
         "reset_cents": level.reset_cents,
         "limit_cents": level.limit_cents,
         "return_for_each_cent": _value(sheet.slope(level)),
+        "return_for_each_1000_dollars": _value(sheet.slope(level) * 100_000),
         "break_even": None
         if even is None
         else {
