@@ -12,6 +12,8 @@ from services.par.cache import CacheBroken, kept_or_computed, key_of, read, writ
 from services.par.play import Play
 
 Plays = tuple[Play, Play]
+# Kernels are compiled first, which on a busy machine takes its time.
+pytestmark = pytest.mark.timeout(600)
 
 
 def test_what_was_kept_is_read_again(tmp_path: Path, mississippi: Submission, mississippi_plays: Plays) -> None:

@@ -24,6 +24,8 @@ from services.par.sheet import par_sheet
 from services.runtime.par import warn_of_the_implausible
 
 Plays = tuple[Play, Play]
+# Kernels are compiled first, which on a busy machine takes its time.
+pytestmark = pytest.mark.timeout(600)
 
 
 @pytest.fixture

@@ -21,6 +21,8 @@ from services.par.play import AGAINST, Ending, Play, came_to, figures, main_shee
 
 DEALS = 19_933_230_517_200
 SEED = 58_655
+# Kernels are compiled first, which on a busy machine takes its time.
+pytestmark = pytest.mark.timeout(600)
 
 
 def test_mississippi_stud_is_what_is_published(mississippi: Submission, mississippi_plays: tuple[Play, Play]) -> None:
