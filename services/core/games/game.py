@@ -51,7 +51,7 @@ SettleMain = Callable[[Submission, WagerName, Faces], Outcome]
 
 @dataclass(frozen=True, slots=True)
 class Street:
-    """A later main wager: the decision to make it or fold, and the community card that follows it."""
+    """A later main wager: the decision to make it or fold, and the card or dealer's hand turned over after it."""
 
     wager: WagerName
     decide_section: str

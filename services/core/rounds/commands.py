@@ -70,7 +70,7 @@ class CloseBetting:
 
 @dataclass(frozen=True, slots=True)
 class DealHands:
-    """The cards are dealt, face down."""
+    """The cards are dealt, face down but for the one that a dealer with a hand shows."""
 
     dealer_card: Card | None = None
 
@@ -85,7 +85,7 @@ class CountStub:
 
 @dataclass(frozen=True, slots=True)
 class Bet:
-    """The seat's next street wager, a multiple of its ante. 655a.11(b),(d),(f)"""
+    """The seat's next later main wager, a multiple of its ante. 655a.11(b),(d),(f); 639a.11(b); 683a.11(b),(d),(f)"""
 
     seat: Seat
     multiple: Multiple
@@ -93,21 +93,21 @@ class Bet:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """The seat withdraws by not making the next street wager. 655a.11(b),(d),(f)"""
+    """The seat withdraws by not making it. 655a.11(b),(d),(f); 639a.11(b); 683a.11(b),(d),(f)"""
 
     seat: Seat
 
 
 @dataclass(frozen=True, slots=True)
 class RevealCommunityCard:
-    """The next community card is turned over. 655a.11(c),(e),(g)"""
+    """The next community card is turned over. 655a.11(c),(e),(g); 683a.11(c),(e),(g)"""
 
     card: Card
 
 
 @dataclass(frozen=True, slots=True)
 class RevealDealerHand:
-    """The dealer's hole cards are turned over."""
+    """The dealer's hole cards are turned over. 639a.11(c)"""
 
     cards: tuple[Card, ...]
 
