@@ -17,6 +17,7 @@ from services.backoffice.sentences import EventUnknown
 from services.flow import DEAD_LETTERS, logs
 from services.runtime.comparing import check
 from services.runtime.kafka import Kafka
+from services.runtime.par import par_folder
 from services.runtime.published import load_paytables
 from services.runtime.reaching import (
     Unreachable,
@@ -109,7 +110,8 @@ async def _dead_letters(_: argparse.Namespace) -> int:
 
 
 async def _check_rules(options: argparse.Namespace) -> int:
-    return _reported(rules_files.check(options.files, load_paytables(paytables_folder(environment()))))
+    paytables = load_paytables(paytables_folder(environment()))
+    return _reported(rules_files.check(options.files, paytables, par_folder(environment())))
 
 
 async def _list_rules(options: argparse.Namespace) -> int:

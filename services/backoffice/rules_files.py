@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from services.core.fields import Problem
 from services.core.published import PaytableBook
 from services.core.rules import Submission
+from services.runtime.par import implausible_by
 from services.runtime.submissions import Examined, RulesUnreadable, examine, files_of
 
 
@@ -17,12 +19,20 @@ class Report:
     sound: bool
 
 
-def check(paths: Sequence[Path], paytables: PaytableBook) -> Report:
-    """Every problem and departure of every file, a line each, and what becomes of the file; a folder is its files."""
+def check(paths: Sequence[Path], paytables: PaytableBook, best_play: Path) -> Report:
+    """Every problem, departure and implausible figure of every file, a line each, and what becomes of the file.
+
+    An implausible figure is the house's own choice, so the file is sound with it. A folder is its files. `best_play` is
+    the folder in which best play is kept: nothing is computed that takes long.
+    """
     files, missing = _files(paths)
-    examined = examine(files, paytables)
-    lines = (*missing, *(line for each in examined for line in _said(each)))
-    return Report(lines, not missing and not any(each.problems or each.departures for each in examined))
+    lines = list(missing)
+    sound = not missing
+    for each in examine(files, paytables):
+        implausible = _implausible(each, best_play)
+        lines += (*each.problems, *each.departures, *implausible, _becomes(each, len(implausible)))
+        sound = sound and not each.problems and not each.departures
+    return Report(tuple(lines), sound)
 
 
 def listing(folder: Path, paytables: PaytableBook) -> Report:
@@ -46,13 +56,23 @@ def _files(paths: Sequence[Path]) -> tuple[list[Path], tuple[str, ...]]:
     return list(dict.fromkeys(files)), tuple(missing)
 
 
-def _said(examined: Examined) -> tuple[str, ...]:
-    found = (*examined.problems, *examined.departures)
-    if examined.problems or examined.submission is None:
-        return (*found, f"{examined.path}: it is not loaded before this is put right")
+def _implausible(examined: Examined, best_play: Path) -> tuple[str, ...]:
+    """Of a file that can be read; each sentence is of the whole submission, so its line is that of the id."""
+    if examined.submission is None or examined.file is None:
+        return ()
+    sentences = implausible_by(examined.submission, best_play)
+    return tuple(examined.file.told(Problem(("id",), f"Implausible: {sentence}")) for sentence in sentences)
+
+
+def _becomes(examined: Examined, implausible: int) -> str:
+    """What becomes of a file, by what was found in it."""
     read = examined.submission
-    named = f"{examined.path}: {read.id}, {read.game}, in force from {read.in_force_from}"
-    return (*found, f"{named}: it is loaded all the same" if found else f"{named}: nothing is wrong")
+    if examined.problems or read is None:
+        return f"{examined.path}: it is not loaded before this is put right"
+    end = "it is loaded all the same" if examined.departures else "nothing is wrong"
+    if implausible and not examined.departures:
+        end += f", {implausible} figure{'s are' if implausible > 1 else ' is'} implausible"
+    return f"{examined.path}: {read.id}, {read.game}, in force from {read.in_force_from}: {end}"
 
 
 def _row(held: Submission) -> str:

@@ -23,11 +23,12 @@ def warn_of_the_implausible(book: RuleBook, folder: Path) -> None:
     The main game's edge is judged where its best play is kept in the folder already.
     """
     for submission in book.submissions:
-        for sentence in _of(submission, folder):
+        for sentence in implausible_by(submission, folder):
             log.warning("%s from %s: %s", submission.id, submission.in_force_from, sentence)
 
 
-def _of(submission: Submission, folder: Path) -> tuple[str, ...]:
+def implausible_by(submission: Submission, folder: Path) -> tuple[str, ...]:
+    """A sentence for everything implausible in a submission, by the best play that is kept in the folder already."""
     try:
         plays = read(folder, submission)
     except CacheBroken as broken:

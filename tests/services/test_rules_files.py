@@ -13,6 +13,8 @@ from services.runtime.submissions import RulesUnreadable, load
 
 RULES = Path(__file__).parents[2] / "deploy" / "rules"
 DEMO = (RULES / "demo-mississippi-stud.yaml").read_text()
+PLAIN = (RULES / "demo-cajun-stud.yaml").read_text()
+"""A file in which no figure is implausible either."""
 NAMING = re.sub(r'  source: "655a.12\(a\)"\n  lines:\n(    - .*\n)+', '  table: "655a.12(a)"\n', DEMO, count=1)
 
 
@@ -35,18 +37,20 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, list[str
 
 def test_a_file_with_nothing_wrong(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
-    path.write_text(DEMO)
+    path.write_text(PLAIN)
     assert said(capsys, "check", str(path)) == (
         0,
-        [f"{path}: demo-mississippi-stud, mississippi_stud, in force from 2026-01-01: nothing is wrong"],
+        [f"{path}: demo-cajun-stud, cajun_stud, in force from 2026-01-01: nothing is wrong"],
     )
 
 
 def test_the_whole_folder_of_the_demonstration_house(capsys: pytest.CaptureFixture[str]) -> None:
     code, lines = said(capsys, "check", str(RULES))
     assert code == 0
-    assert len(lines) == len(list(RULES.glob("*.yaml")))
-    assert all(line.endswith("nothing is wrong") for line in lines)
+    closing = [line for line in lines if "in force from" in line]
+    assert len(closing) == len(list(RULES.glob("*.yaml")))
+    assert all(": nothing is wrong" in line for line in closing)
+    assert all(": Implausible: " in line for line in lines if line not in closing)
 
 
 def test_problems_and_departures_of_one_file_are_told_at_once(
@@ -77,15 +81,27 @@ def test_a_departure_alone_is_wrong_and_loaded_and_logged(
 ) -> None:
     path = tmp_path / "a.yaml"
     path.write_text(DEMO.replace("floorperson_at_odds: 500 for 1", "floorperson_at_odds: 400 for 1"))
-    code, lines = said(capsys, "check", str(path))
+    code, (departure, *_, closing) = said(capsys, "check", str(path))
     assert code == 1
-    departure, closing = lines
     assert departure.startswith(f"{path}:{line_of(path.read_text(), '400 for 1')}: ")
     assert "655a.11(i)(3)(ii) has '500 for 1'" in departure
     assert closing.endswith("it is loaded all the same")
     with caplog.at_level(logging.WARNING):
         assert len(load(tmp_path).submissions) == 1
     assert [record.getMessage() for record in caplog.records] == [departure]
+
+
+def test_an_implausible_figure_is_told_and_the_file_is_loaded(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "a.yaml"
+    # Every sixth three cards are a pair: at 9 to 1 it alone brings back more than was wagered.
+    text = PLAIN.replace("{hand: pair, odds: 1 to 1}", "{hand: pair, odds: 9 to 1}")
+    path.write_text(text)
+    code, (implausible, closing) = said(capsys, "check", str(path))
+    assert code == 0
+    assert implausible.startswith(f"{path}:{line_of(text, 'id: ')}: Implausible: The board bonus's house edge is below")
+    assert closing.endswith("nothing is wrong, 1 figure is implausible")
 
 
 def test_the_demonstration_house_is_loaded_without_a_word(caplog: pytest.LogCaptureFixture) -> None:
@@ -95,8 +111,8 @@ def test_the_demonstration_house_is_loaded_without_a_word(caplog: pytest.LogCapt
 
 def test_several_files_and_folders_are_checked_together(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "a.yaml").write_text(DEMO)
-    (tmp_path / "folder" / "b.yaml").write_text(DEMO.replace("seats: 6", "seats: 5"))
+    (tmp_path / "folder" / "a.yaml").write_text(PLAIN)
+    (tmp_path / "folder" / "b.yaml").write_text(PLAIN.replace("seats: 6", "seats: 5"))
     (tmp_path / "c.yaml").write_text("[")
     code, lines = said(capsys, "check", str(tmp_path / "folder"), str(tmp_path / "c.yaml"), str(tmp_path / "gone"))
     assert code == 1
