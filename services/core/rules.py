@@ -73,7 +73,7 @@ class Bonus:
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One Rules Submission. `sha256` is that of the file's bytes."""
+    """One Rules Submission. `sha256` is that of the file's bytes and of the published tables that it names."""
 
     id: RulesId
     sha256: bytes
