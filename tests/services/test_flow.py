@@ -18,12 +18,12 @@ from tests.support.worlds import PROCESSORS, MemoryWorld
 
 ROOT = Path(__file__).parents[2]
 SERVICES = ROOT / "services"
-ROOMS = {"core", "wire", "runtime"}
+ROOMS = {"core", "par", "wire", "runtime"}
 FILES = {"__init__.py", "__main__.py", "api.py", "processor.py", "projection.py", "schema.sql", "settings.py"}
 OWN_FILES = {
     "backoffice": {
-        "reconstruction.py", "command_line.py", "archive.py", "operations.py", "printing.py", "rules_files.py",
-        "sentences.py",
+        "reconstruction.py", "command_line.py", "archive.py", "best_play.py", "operations.py", "par.py", "par_text.py",
+        "printing.py", "rules_files.py", "sentences.py",
     },
     # A client of the HTTP APIs, nothing more: it has players and dealers, no log.
     "floor": {
