@@ -31,7 +31,7 @@ def sheet_as_text(sheet: Sheet) -> str:
     folded = dict(sheet.folded)
     blocks = [
         _head(sheet),
-        _said("Warnings", sheet.warnings),
+        _said("Implausible", sheet.warnings),
         _said("Assumptions", sheet.assumptions),
         _main(sheet.main) if sheet.main is not None else [],
         *(_wager(each, folded.get(each.wager)) for each in sheet.wagers),

@@ -20,7 +20,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from services.par.classes import CARDS, CHOOSE, FIVE, SUIT, classes, ranks_number
+from services.par.classes import CARDS, CHOOSE, FIVE, SUIT, classes, ranks_number, require_exact
 
 HANDS = comb(CARDS, FIVE)
 SHOWN = CARDS - FIVE
@@ -58,6 +58,7 @@ def best_play(
     Answers `ends[ante, multiple's place, against, names]` and `folds[ante, names]`, in deals: the player's hand, the
     card shown, the dealer's other four.
     """
+    require_exact(pays, DEALT)
     dealing, known = _dealing(), classes()
     ends = np.zeros(pays.shape, dtype=np.int64)
     folds = np.zeros((len(antes), len(known.names)), dtype=np.int64)

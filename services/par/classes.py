@@ -63,6 +63,13 @@ def _number_of(cards: tuple[str, ...]) -> int:
     return sum(comb(rank + place, place + 1) for place, rank in enumerate(ranks))
 
 
+def require_exact(pays: NDArray[np.int64], counts: int) -> None:
+    """Sums of so many payouts must be whole numbers of 64 bits. Raises OverflowError: a kernel would not notice."""
+    most = max(abs(int(pays.min())), abs(int(pays.max())))
+    if most * counts >= 2**63:
+        raise OverflowError(f"Payouts of up to {most} cents in {counts} deals are too large to be counted exactly.")
+
+
 @numba.njit(inline="always")
 def ranks_number(a, b, c, d, e):  # type: ignore[no-untyped-def]
     """The number of five ranks, 0 to 12, in ascending order: that of their combination with repetition."""

@@ -16,7 +16,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from services.par.classes import CARDS, SUIT, classes, ranks_number
+from services.par.classes import CARDS, SUIT, classes, ranks_number, require_exact
 
 REST = CARDS - 2
 """The cards that one player does not see before the first community card."""
@@ -46,6 +46,7 @@ def best_play(
     largest wager is made, as in the published figures. `own` are the own cards as places in the deck, all hands unless told.
     Answers `ends[ante, staked, names]` and `folds[ante, decision, staked]`, in orders of the community cards.
     """
+    require_exact(pays, ORDERS)
     known = classes()
     reached = [np.array(each, dtype=np.int64) for each in stakes(multiples)]
     ends = np.zeros(pays.shape, dtype=np.int64)

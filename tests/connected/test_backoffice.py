@@ -68,6 +68,8 @@ def test_the_pages_are_served(own: House) -> None:
     assert "Roundlog operations" in ask(own, "/").text
     page = ask(own, f"/rounds/{ROUND}/reconstruction").text
     assert f'"round_id":"{ROUND}"' in page and "/*ROUND*/" not in page
+    assert "Par sheets" in ask(own, "/par").text
+    assert "demo-mississippi-stud" in {row["rules"] for row in ask(own, "/par.json").json()}
 
 
 def test_what_is_not_there_is_said_in_a_sentence(own: House) -> None:

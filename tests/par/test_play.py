@@ -16,7 +16,7 @@ from services.core.names import Result
 from services.core.paytables import Line, Odds, Paytable, first_met
 from services.core.rules import Submission
 from services.par import streets
-from services.par.classes import classes
+from services.par.classes import classes, require_exact
 from services.par.play import AGAINST, Ending, Play, came_to, figures, main_sheet, net_cents
 
 DEALS = 19_933_230_517_200
@@ -202,3 +202,13 @@ def test_figures_of_a_play_by_hand(mississippi: Submission) -> None:
     assert found.average_wager == Fraction(1 + 1 + 5 + 10, 4)
     assert found.variance == Fraction(1 + 1 + 0 + 1_600, 4) - Fraction(38, 4) ** 2
     assert found.element_of_risk == -Fraction(38, 17)
+
+
+@pytest.mark.parametrize(("cents", "exact"), [(2**63 // 117_600, True), (2**63 // 117_600 + 1, False)])
+def test_what_would_not_fit_is_not_counted(cents: int, exact: bool) -> None:
+    pays = np.full((1, 11, len(classes().names)), -cents)
+    if exact:
+        require_exact(pays, streets.ORDERS)
+    else:
+        with pytest.raises(OverflowError, match="too large"):
+            streets.best_play((1, 2, 3), np.array([1]), pays)
