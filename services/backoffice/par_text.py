@@ -8,8 +8,8 @@ from services.backoffice.printing import table
 from services.core.money import dollars
 from services.core.names import WagerName, words
 from services.core.rules import LevelRules
-from services.par.exact import decimal, percent, root
-from services.par.play import MainSheet, PlayFigures
+from services.par.exact import decimal, fraction, percent, root
+from services.par.main_game import MainSheet, PlayFigures
 from services.par.sheet import Sheet
 from services.par.wagers import MILLION, LineFigure, WagerSheet
 
@@ -89,10 +89,10 @@ def _plays(main: MainSheet) -> Iterator[tuple[str, ...]]:
 
 def _exactly(figures: PlayFigures) -> Iterator[tuple[str, str]]:
     yield "  exactly, at the lowest ante", ""
-    yield "  house edge", _fraction(figures.edge)
-    yield "  average wager", _fraction(figures.average_wager)
-    yield "  element of risk", _fraction(figures.element_of_risk)
-    yield "  variance", _fraction(figures.variance)
+    yield "  house edge", fraction(figures.edge)
+    yield "  average wager", fraction(figures.average_wager)
+    yield "  element of risk", fraction(figures.element_of_risk)
+    yield "  variance", fraction(figures.variance)
 
 
 def _limit(main: MainSheet) -> list[str]:
@@ -112,16 +112,16 @@ def _main_lines(main: MainSheet) -> Iterator[tuple[str, ...]]:
     for line in main.lines:
         yield (
             f"  {words(line.table)}", words(line.hand), line.odds.text,
-            _chance(line.dealt), _chance(line.paid), _fraction(line.paid),
+            _chance(line.dealt), _chance(line.paid), fraction(line.paid),
         )  # fmt: skip
 
 
 def _ends(main: MainSheet) -> Iterator[tuple[str, ...]]:
     yield "  under best play, at the lowest ante", "chance", "exactly"
     for wager, chance in main.folds:
-        yield f"  folded before {words(wager)}", _chance(chance), _fraction(chance)
+        yield f"  folded before {words(wager)}", _chance(chance), fraction(chance)
     for against, chance in main.stands:
-        yield f"  {STANDS[against]}", _chance(chance), _fraction(chance)
+        yield f"  {STANDS[against]}", _chance(chance), fraction(chance)
 
 
 def _wager(sheet: WagerSheet, folded: Fraction | None) -> list[str]:
@@ -152,19 +152,18 @@ def _lines(sheet: WagerSheet) -> Iterator[tuple[str, ...]]:
     for line in sheet.lines:
         yield f"  {words(line.hand)}", line.odds.text, *_chances(line.chance), _worth(sheet, line)
     for extra in sheet.extras:
-        worth = percent(extra.chance * extra.cents / sheet.minimum_cents)
+        worth = percent(sheet.sum_return(extra))
         yield f"  {words(extra.wager)}", dollars(extra.cents), *_chances(extra.chance), worth
     for each in sheet.envy:
-        worth = percent(each.chance * each.cents / sheet.minimum_cents)
+        worth = percent(sheet.sum_return(each))
         name = f"  Envy Bonus, {words(each.hand)} of one other hand"
         yield name, dollars(each.cents), *_chances(each.chance), worth
     yield "  no line", "", *_chances(sheet.lost), ""
 
 
 def _worth(sheet: WagerSheet, line: LineFigure) -> str:
-    if line.odds.level is not None:
-        return "the meter's"
-    return percent(line.chance * line.paid_cents(sheet.minimum_cents, {}) / sheet.minimum_cents)
+    returned = sheet.line_return(line)
+    return "the meter's" if returned is None else percent(returned)
 
 
 def _figures(sheet: WagerSheet, folded: Fraction | None) -> Iterator[tuple[str, str, str]]:
@@ -178,7 +177,7 @@ def _figures(sheet: WagerSheet, folded: Fraction | None) -> Iterator[tuple[str, 
         returned = sheet.returned(sheet.at_reset, sheet.maximum_cents)
         yield _part(f"return at a wager of {dollars(sheet.maximum_cents)}", returned)
     yield _part(f"house edge{', meters at their reset' if sheet.shared else ''}", sheet.edge)
-    yield "  standard deviation, in wagers", root(sheet.variance, FIGURE_PLACES), f"root of {_fraction(sheet.variance)}"
+    yield "  standard deviation, in wagers", root(sheet.variance, FIGURE_PLACES), f"root of {fraction(sheet.variance)}"
     for level in sheet.shared:
         yield from _meter(sheet, level)
     for level in sheet.fed:
@@ -188,16 +187,15 @@ def _figures(sheet: WagerSheet, folded: Fraction | None) -> Iterator[tuple[str, 
     if sheet.fed:
         yield _part("into the meters in all", sheet.rate)
     if sheet.envy:
-        with_envy = 1 - sheet.edge + sheet.others * sheet.envy_return
         yield _part("Envy Bonuses, for each other hand", sheet.envy_return)
-        yield _part(f"return at reset with those of {sheet.others} other hands", with_envy)
+        yield _part(f"return at reset with those of {sheet.others} other hands", sheet.with_envy)
     if folded is not None:
         name = "  a hand that meets a line, folded under best play"
-        yield name, "never" if not folded else _chance(folded), _fraction(folded) if folded else ""
+        yield name, "never" if not folded else _chance(folded), fraction(folded) if folded else ""
 
 
 def _part(name: str, value: Fraction) -> tuple[str, str, str]:
-    return f"  {name}", percent(value), _fraction(value)
+    return f"  {name}", percent(value), fraction(value)
 
 
 def _meter(sheet: WagerSheet, level: LevelRules) -> Iterator[tuple[str, str, str]]:
@@ -211,7 +209,7 @@ def _meter(sheet: WagerSheet, level: LevelRules) -> Iterator[tuple[str, str, str
         yield f"  {level.name} breaks even", "without the meter", ""
     else:
         beyond = "" if even.cents <= level.limit_cents else ", above its limit"
-        yield f"  {level.name} breaks even at", f"{dollars(even.cents)}{beyond}", f"{_fraction(even.exact_cents)} cents"
+        yield f"  {level.name} breaks even at", f"{dollars(even.cents)}{beyond}", f"{fraction(even.exact_cents)} cents"
 
 
 def _figure(value: Fraction) -> str:
@@ -226,12 +224,8 @@ def _chance(value: Fraction) -> str:
     return decimal(value, CHANCE_PLACES)
 
 
-def _fraction(value: Fraction) -> str:
-    return f"{value.numerator}/{value.denominator}"
-
-
 def _chances(value: Fraction) -> tuple[str, str, str]:
-    return _chance(value), _fraction(value), _one_in(value)
+    return _chance(value), fraction(value), _one_in(value)
 
 
 def _one_in(value: Fraction) -> str:

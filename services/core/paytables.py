@@ -1,7 +1,7 @@
 """Paytables: lines of a hand and its odds, from the highest hand to the lowest; the first that is met pays."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
@@ -88,5 +88,9 @@ def first_met(table: Paytable, cards: Sequence[Card], *, ace_low_straight: bool 
     `cards` are the two, three, five or six that the wager looks at, and `ace_low_straight` is the wager's
     setting. Raises ValueError as `hands.met`.
     """
-    made = met(cards, ace_low_straight=ace_low_straight)
+    return line_for(table, met(cards, ace_low_straight=ace_low_straight))
+
+
+def line_for(table: Paytable, made: Container[HandName]) -> Line | None:
+    """The highest line whose hand is among those that some cards make, or None where they lose."""
     return next((line for line in table.lines if line.hand in made), None)

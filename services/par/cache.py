@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from services.core import cards, hands, paytables
+from services.core.games import GAMES
 from services.core.rules import Submission
-from services.par import counts, folding, play, wagers
+from services.par import counts, patterns, play
 from services.par.play import Ending, Play, Progress, best_play, terms_of
 
 KERNELS = ("classes.py", "streets.py", "caribbean.py")
@@ -66,10 +67,11 @@ def write(folder: Path, submission: Submission, plays: tuple[Play, Play]) -> Non
 
 def deals_of(submission: Submission) -> int:
     """How many deals a play of this game counts: own cards, and the order in which the rest is seen."""
-    deck = len(cards.DECK)
-    if submission.game == "caribbean_stud":
-        return comb(deck, 5) * (deck - 5) * comb(deck - 6, 4)
-    return comb(deck, 2) * perm(deck - 2, 3)
+    game = GAMES[submission.game]
+    rest = len(cards.DECK) - game.own_cards
+    # The community cards in their order; of the dealer's hand the card shown, then the others in any order.
+    seen = rest * comb(rest - 1, game.dealer_cards - 1) if game.dealer_cards else perm(rest, game.community_cards)
+    return comb(len(cards.DECK), game.own_cards) * seen
 
 
 def kept_or_computed(
@@ -100,7 +102,7 @@ def _path(folder: Path, submission: Submission) -> Path:
 
 @cache
 def _code() -> str:
-    modules = (cards, hands, paytables, counts, folding, wagers, play)
+    modules = (cards, hands, paytables, counts, patterns, play)
     # The kernels by their files: to import them is to import numba.
     files = [*(Path(str(module.__file__)) for module in modules), *(Path(__file__).with_name(name) for name in KERNELS)]
     return hashlib.sha256(b"".join(hashlib.sha256(file.read_bytes()).digest() for file in files)).hexdigest()

@@ -3,7 +3,7 @@
 2 x 10^13 deals are not dealt. The classes of hands are gone through from the lowest to the highest, and for every set
 of one to four cards it is kept how many hands below the class hold that set. Of the dealer's hands that hold the card
 shown and none of the player's five, so many are below the player's hand: by inclusion and exclusion over the sets of
-the player's cards, 31 looks at those counts. The player's hands are folded by suits: 134,459 for 2,598,960.
+the player's cards, 31 looks at those counts. The player's hands that differ in suits alone are one: 134,459 for 2,598,960.
 
 All numbers are whole. An expectation is kept as the sum over the dealer's C(46, 4) = 163,185 hands, times at most
 10,100,000,000,000 cents (an ante of 10^11 and 101 times as much wagered): 1.7 x 10^18, below 2^63. Counts are at most
@@ -20,21 +20,21 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from services.par.classes import CARDS, CHOOSE, FIVE, SUIT, classes, ranks_number, require_exact
+from services.par.classes import CARDS, CHOOSE, classes, ranks_number, require_exact
+from services.par.counts import HAND_CARDS
+from services.par.patterns import SUIT_COUNT
 
-HANDS = comb(CARDS, FIVE)
-SHOWN = CARDS - FIVE
-"""The cards that the dealer may show to a player who holds five."""
-DEALT = comb(CARDS - FIVE - 1, FIVE - 1)
+HANDS = comb(CARDS, HAND_CARDS)
+DEALT = comb(CARDS - HAND_CARDS - 1, HAND_CARDS - 1)
 """The dealer's hands when five cards and the one shown are known."""
-SETS = 2**FIVE - 1
+SETS = 2**HAND_CARDS - 1
 """The sets of at most four of the player's cards: a dealer's hand has four beside the one shown."""
 STEPS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class _Dealing:
-    """Every hand of five in the order of its class, and those of the player, folded; `first` is where a class begins."""
+    """Every hand of five in the order of its class, and one of the player's for all that suits alone tell apart; `first` is where a class begins."""
 
     class_of: NDArray[np.int16]
     hands: NDArray[np.int8]
@@ -81,13 +81,13 @@ def best_play(
 
 
 def _no_counts() -> tuple[NDArray[np.int32], ...]:
-    return tuple(np.zeros(comb(CARDS, size), dtype=np.int32) for size in range(1, FIVE))
+    return tuple(np.zeros(comb(CARDS, size), dtype=np.int32) for size in range(1, HAND_CARDS))
 
 
 @cache
 def _dealing() -> _Dealing:
     known = classes()
-    cards = np.empty((HANDS, FIVE), dtype=np.int8)
+    cards = np.empty((HANDS, HAND_CARDS), dtype=np.int8)
     class_of = np.empty(HANDS, dtype=np.int16)
     names_of = np.empty(HANDS, dtype=np.int16)
     ways = np.empty(HANDS, dtype=np.int8)
@@ -113,17 +113,17 @@ def _deal(mixed, suited, named_mixed, named_suited, cards, class_of, names_of, w
     The one is that whose suits' sets of ranks descend. It stands for as many as there are orders of those sets.
     """
     number = 0
-    ranks = np.empty(FIVE, dtype=np.int64)
+    ranks = np.empty(HAND_CARDS, dtype=np.int64)
     for e in range(CARDS):
         for d in range(e):
             for c in range(d):
                 for b in range(c):
                     for a in range(b):
                         hand = (a, b, c, d, e)
-                        held = np.zeros(SUIT, dtype=np.int64)
-                        for place in range(FIVE):
-                            ranks[place] = hand[place] // SUIT
-                            held[hand[place] % SUIT] |= 1 << ranks[place]
+                        held = np.zeros(SUIT_COUNT, dtype=np.int64)
+                        for place in range(HAND_CARDS):
+                            ranks[place] = hand[place] // SUIT_COUNT
+                            held[hand[place] % SUIT_COUNT] |= 1 << ranks[place]
                             cards[number, place] = hand[place]
                         at = ranks_number(ranks[0], ranks[1], ranks[2], ranks[3], ranks[4])
                         one_suit = held.max() == held.sum()
@@ -137,7 +137,7 @@ def _deal(mixed, suited, named_mixed, named_suited, cards, class_of, names_of, w
 def _orders(held):  # type: ignore[no-untyped-def]
     """How many orders four sets have, 0 where they do not descend."""
     orders, run = 1, 1
-    for place in range(1, SUIT):
+    for place in range(1, SUIT_COUNT):
         if held[place] > held[place - 1]:
             return 0
         run = run + 1 if held[place] == held[place - 1] else 1
@@ -230,12 +230,12 @@ def _below(hand, limit, class_of, one, two, three, four, found):  # type: ignore
     Meaningless for a card of `hand` itself.
     """
     found[:] = 0
-    held = np.empty(FIVE, dtype=np.int64)
+    held = np.empty(HAND_CARDS, dtype=np.int64)
     # The number of a set with the card shown put in at a place: the cards before keep theirs, those behind move up one.
-    number = np.empty(FIVE, dtype=np.int64)
+    number = np.empty(HAND_CARDS, dtype=np.int64)
     for members in range(SETS):
         size = 0
-        for place in range(FIVE):
+        for place in range(HAND_CARDS):
             if members >> place & 1:
                 held[size] = hand[place]
                 size += 1
@@ -269,7 +269,7 @@ def _below(hand, limit, class_of, one, two, three, four, found):  # type: ignore
 def _add(hand, one, two, three, four):  # type: ignore[no-untyped-def]
     for members in range(1, SETS):
         number, size = 0, 0
-        for place in range(FIVE):
+        for place in range(HAND_CARDS):
             if members >> place & 1:
                 size += 1
                 number += CHOOSE[hand[place], size]

@@ -1,7 +1,7 @@
 """What the kernels know of five cards: arrays of their class, from the lowest hand to the highest, and of their names.
 
-Of five cards only the ranks count, and whether all are of one suit: 7,462 classes. They are asked of
-`services.core.hands` once each, so a kernel has no opinion of its own about a hand.
+Of five cards only the ranks count, and whether all are of one suit: 7,462 classes, finer than the nine of 655a.6(b).
+They are asked of `services.core.hands` once each, so a kernel has no opinion of its own about a hand.
 """
 
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from services.core.cards import DECK, RANKS, SUITS
+from services.core.cards import DECK, RANKS
 from services.core.hands import ace_king_or_better, met, strength
 from services.core.names import HandName
-from services.par.folding import folded
+from services.par.counts import HAND_CARDS
+from services.par.patterns import patterns
 
-FIVE = 5
-CARDS, SUIT = len(DECK), len(SUITS)
-CHOOSE = np.array([[comb(n, k) for k in range(FIVE + 1)] for n in range(CARDS + 1)], dtype=np.int64)
-"""`CHOOSE[n, k]`; the kernels number combinations with it. The card at place p of the deck has rank p // 4, suit p % 4."""
-RANK_SETS = comb(len(RANKS) + FIVE - 1, FIVE)
+CARDS = len(DECK)
+CHOOSE = np.array([[comb(n, k) for k in range(HAND_CARDS + 1)] for n in range(CARDS + 1)], dtype=np.int64)
+"""`CHOOSE[n, k]`; the kernels number combinations with it. The card at place p of the deck has rank p // SUIT_COUNT, suit p % SUIT_COUNT."""
+RANK_SETS = comb(len(RANKS) + HAND_CARDS - 1, HAND_CARDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Classes:
 @cache
 def classes() -> Classes:
     """The classes of five cards."""
-    hands = [hand.cards for hand in folded(FIVE)]
+    hands = [pattern.cards for pattern in patterns(HAND_CARDS)]
     strengths = sorted({strength(cards) for cards in hands})
     place = {each: number for number, each in enumerate(strengths)}
     names = sorted({met(cards) for cards in hands}, key=sorted)

@@ -9,6 +9,9 @@ from math import comb
 from services.core.cards import DECK
 from services.core.names import HandName
 
+HAND_CARDS = 5
+"""Of a hand that a main table pays."""
+
 _TWO = {
     "pair": 72,
     "pair pair_of_aces": 6,

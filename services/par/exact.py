@@ -1,10 +1,15 @@
-"""Exact figures as people and machines read them: decimal fractions rounded to the nearest, without a float."""
+"""Exact figures as people and machines read them: fractions, and decimals rounded to the nearest, without a float."""
 
 from fractions import Fraction
 from math import isqrt
 
 PLACES = 12
 """Of a decimal in JSON, beside which the fraction itself stands."""
+
+
+def fraction(value: Fraction) -> str:
+    """The value as it is: 1/3, and 2/1 for a whole number."""
+    return f"{value.numerator}/{value.denominator}"
 
 
 def decimal(value: Fraction, places: int = PLACES) -> str:

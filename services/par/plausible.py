@@ -7,9 +7,10 @@ from services.core.games import GAMES
 from services.core.money import dollars
 from services.core.names import words
 from services.core.rules import Submission
-from services.par.counts import made
+from services.par.counts import HAND_CARDS, made
 from services.par.exact import percent
-from services.par.play import FIVE, Ending, MainSheet, net_cents
+from services.par.main_game import MainSheet
+from services.par.play import Ending, net_cents
 from services.par.wagers import LineFigure, WagerSheet, lines_of, wager_sheets
 
 
@@ -24,7 +25,7 @@ def implausible(submission: Submission, main: MainSheet | None = None) -> tuple[
 def _main(submission: Submission, main: MainSheet | None) -> Iterator[str]:
     for name, table in submission.main_tables.items():
         what = "The main table" if name == "main" else f"The {words(name)}"
-        yield from _unreachable(what, lines_of(table, FIVE), FIVE)
+        yield from _unreachable(what, lines_of(table, HAND_CARDS), HAND_CARDS)
     if main is not None:
         for figures in (main.at_minimum, main.at_maximum):
             if figures.edge < 0:
@@ -44,7 +45,7 @@ def _main(submission: Submission, main: MainSheet | None) -> Iterator[str]:
 def _blind(submission: Submission, multiple: int) -> Fraction:
     """What it adds to the ante to make every later wager at one multiple, whatever the cards; by a table alone."""
     ante_cents, staked = submission.ante.minimum_cents, 1 + multiple * len(GAMES[submission.game].streets)
-    endings = [Ending(staked, names, ways) for names, ways in made(FIVE).items()]
+    endings = [Ending(staked, names, ways) for names, ways in made(HAND_CARDS).items()]
     won = sum(ending.ways * net_cents(submission, ante_cents, ending) for ending in endings)
     return Fraction(won, ante_cents * sum(ending.ways for ending in endings))
 

@@ -8,10 +8,11 @@ from services.core.games import GAMES
 from services.core.games.game import LUCKY_POSITION, MAGIC_CARD
 from services.core.names import WagerName
 from services.core.rules import LevelRules, Submission
-from services.par.exact import decimal, root
+from services.par.exact import decimal, fraction, root
+from services.par.main_game import MainSheet, PlayFigures, chance_folded, main_sheet
 from services.par.plausible import implausible
-from services.par.play import MainSheet, Play, PlayFigures, folded_ways, main_sheet
-from services.par.wagers import LineFigure, WagerSheet, wager_sheets
+from services.par.play import Play
+from services.par.wagers import WagerSheet, wager_sheets
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ def _folded(
     tables = {wager: bonus.table for wager, bonus in submission.bonuses.items()}
     if submission.progressive is not None:
         tables["progressive"] = submission.progressive.table
-    return tuple((sheet.wager, folded_ways(play, tables[sheet.wager])) for sheet in wagers if not sheet.outlives_fold)
+    return tuple((sheet.wager, chance_folded(play, tables[sheet.wager])) for sheet in wagers if not sheet.outlives_fold)
 
 
 def _assumptions(submission: Submission, wagers: tuple[WagerSheet, ...]) -> tuple[str, ...]:
@@ -81,7 +82,9 @@ def _assumptions(submission: Submission, wagers: tuple[WagerSheet, ...]) -> tupl
             + (" shown, folded or not." if folded else " not folded: a folded hand brings none.")
         )
     if not all(sheet.outlives_fold for sheet in wagers):
-        said.append("A wager that is lost with a fold is counted as if no hand that meets one of its lines is folded.")
+        said.append(
+            "A wager that is lost with a fold is counted as if no hand that meets one of its lines were folded."
+        )
     return tuple(said)
 
 
@@ -110,7 +113,11 @@ def sheet_document(sheet: Sheet) -> dict[str, Any]:
 
 
 def _value(value: Fraction) -> dict[str, str]:
-    return {"fraction": f"{value.numerator}/{value.denominator}", "decimal": decimal(value)}
+    return {"fraction": fraction(value), "decimal": decimal(value)}
+
+
+def _if_known(value: Fraction | None) -> dict[str, str] | None:
+    return None if value is None else _value(value)
 
 
 def _main_document(main: MainSheet) -> dict[str, Any]:
@@ -163,8 +170,7 @@ def _wager_document(sheet: WagerSheet, folded: Fraction | None) -> dict[str, Any
                 "hand": line.hand,
                 "odds": line.odds.text,
                 "chance": _value(line.chance),
-                # A share is worth what the meter shows.
-                "return": None if line.odds.level else _value(_line_return(sheet, line)),
+                "return": _if_known(sheet.line_return(line)),
             }
             for line in sheet.lines
         ],
@@ -174,7 +180,7 @@ def _wager_document(sheet: WagerSheet, folded: Fraction | None) -> dict[str, Any
                 "wager": extra.wager,
                 "cents": extra.cents,
                 "chance": _value(extra.chance),
-                "return": _value(extra.chance * extra.cents / sheet.minimum_cents),
+                "return": _value(sheet.sum_return(extra)),
             }
             for extra in sheet.extras
         ],
@@ -184,7 +190,7 @@ def _wager_document(sheet: WagerSheet, folded: Fraction | None) -> dict[str, Any
         "variance": _value(sheet.variance),
         "standard_deviation": root(sheet.variance),
         "outlives_fold": sheet.outlives_fold,
-        "paying_hands_folded": None if folded is None else _value(folded),
+        "paying_hands_folded": _if_known(folded),
     }
     if sheet.depends_on_stake:
         document["return_at_maximum_wager"] = _value(sheet.returned(sheet.at_reset, sheet.maximum_cents))
@@ -209,19 +215,15 @@ def _wager_document(sheet: WagerSheet, folded: Fraction | None) -> dict[str, Any
                     "hand": each.hand,
                     "cents": each.cents,
                     "chance_of_each_other_hand": _value(each.chance),
-                    "return": _value(each.chance * each.cents / sheet.minimum_cents),
+                    "return": _value(sheet.sum_return(each)),
                 }
                 for each in sheet.envy
             ],
             "return_for_each_other_hand": _value(sheet.envy_return),
             "others": sheet.others,
-            "return_with_envy_at_full_table": _value(1 - sheet.edge + sheet.others * sheet.envy_return),
+            "return_with_envy_at_full_table": _value(sheet.with_envy),
         }
     return document
-
-
-def _line_return(sheet: WagerSheet, line: LineFigure) -> Fraction:
-    return line.chance * Fraction(line.paid_cents(sheet.minimum_cents, {}), sheet.minimum_cents)
 
 
 def _level_document(sheet: WagerSheet, level: LevelRules) -> dict[str, Any]:

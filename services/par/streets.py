@@ -1,6 +1,6 @@
 """Best play of Mississippi Stud and Cajun Stud: backward through three decisions, over every order of the cards.
 
-Own cards are folded to the 169 pairs that differ. For each of them all 50 x 49 x 48 orders of the community cards are
+Own cards are of 169 patterns. For each of them all 50 x 49 x 48 orders of the community cards are
 looked at: what is held before the last card is a pair of community cards, whose order no longer matters.
 
 All numbers are whole: an expectation is kept as the sum over the cards still to come. The greatest is below
@@ -16,7 +16,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from services.par.classes import CARDS, SUIT, classes, ranks_number, require_exact
+from services.par.classes import CARDS, classes, ranks_number, require_exact
+from services.par.counts import HAND_CARDS
+from services.par.patterns import SUIT_COUNT
 
 REST = CARDS - 2
 """The cards that one player does not see before the first community card."""
@@ -51,7 +53,7 @@ def best_play(
     reached = [np.array(each, dtype=np.int64) for each in stakes(multiples)]
     ends = np.zeros(pays.shape, dtype=np.int64)
     folds = np.zeros((len(antes), 3, pays.shape[1]), dtype=np.int64)
-    hands = [(pair, 1) for pair in own] if own is not None else _own_folded()
+    hands = [(pair, 1) for pair in own] if own is not None else _own_patterns()
     offered = np.array(multiples, dtype=np.int64)
     for done, ((low, high), ways) in enumerate(hands):
         progress(done, len(hands))
@@ -60,13 +62,13 @@ def best_play(
     return ends, folds
 
 
-def _own_folded() -> list[tuple[tuple[int, int], int]]:
+def _own_patterns() -> list[tuple[tuple[int, int], int]]:
     """A pair, two suits alike, two suits that differ: six, four and twelve ways."""
-    ranks = range(CARDS // SUIT)
-    pairs = [((SUIT * rank, SUIT * rank + 1), 6) for rank in ranks]
+    ranks = range(CARDS // SUIT_COUNT)
+    pairs = [((SUIT_COUNT * rank, SUIT_COUNT * rank + 1), 6) for rank in ranks]
     two = list(combinations(ranks, 2))
-    alike = [((SUIT * low, SUIT * high), 4) for low, high in two]
-    differ = [((SUIT * low, SUIT * high + 1), 12) for low, high in two]
+    alike = [((SUIT_COUNT * low, SUIT_COUNT * high), 4) for low, high in two]
+    differ = [((SUIT_COUNT * low, SUIT_COUNT * high + 1), 12) for low, high in two]
     return pairs + alike + differ
 
 
@@ -153,22 +155,22 @@ def _best(staked, fold, offered, worth):  # type: ignore[no-untyped-def]
 def _rivers(low, high, rest, names_count, named_mixed, named_suited):  # type: ignore[no-untyped-def]
     """For each two community cards: how many third ones make which names."""
     rivers = np.zeros((REST, REST, names_count), dtype=np.int64)
-    ranks = np.empty(5, dtype=np.int64)
+    ranks = np.empty(HAND_CARDS, dtype=np.int64)
     for i in range(REST):
         for j in range(i):
             for k in range(j):
                 cards = (low, high, rest[i], rest[j], rest[k])
-                for place in range(5):
-                    rank = cards[place] // SUIT
+                for place in range(HAND_CARDS):
+                    rank = cards[place] // SUIT_COUNT
                     at = place
                     while at > 0 and ranks[at - 1] > rank:
                         ranks[at] = ranks[at - 1]
                         at -= 1
                     ranks[at] = rank
                 number = ranks_number(ranks[0], ranks[1], ranks[2], ranks[3], ranks[4])
-                suit = low % SUIT
-                suited = suit == high % SUIT and suit == cards[2] % SUIT
-                suited = suited and suit == cards[3] % SUIT and suit == cards[4] % SUIT
+                suit = low % SUIT_COUNT
+                suited = suit == high % SUIT_COUNT and suit == cards[2] % SUIT_COUNT
+                suited = suited and suit == cards[3] % SUIT_COUNT and suit == cards[4] % SUIT_COUNT
                 names = named_suited[number] if suited else named_mixed[number]
                 for one, two in ((i, j), (i, k), (j, k)):
                     rivers[one, two, names] += 1

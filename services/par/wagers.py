@@ -132,7 +132,12 @@ class WagerSheet:
     @property
     def envy_return(self) -> Fraction:
         """What each other hand of the table adds to the return."""
-        return sum((each.chance * each.cents for each in self.envy), Fraction(0)) / self.minimum_cents
+        return sum((self.sum_return(each) for each in self.envy), Fraction(0))
+
+    @property
+    def with_envy(self) -> Fraction:
+        """The return with the Envy Bonuses of a full table, meters at their reset."""
+        return 1 - self.edge + self.others * self.envy_return
 
     @property
     def depends_on_stake(self) -> bool:
@@ -144,6 +149,16 @@ class WagerSheet:
         stake = self.minimum_cents if stake_cents is None else stake_cents
         lines = sum((line.chance * line.paid_cents(stake, meters) for line in self.lines), Fraction(0))
         return (lines + sum((extra.chance * extra.cents for extra in self.extras), Fraction(0))) / stake
+
+    def line_return(self, line: LineFigure) -> Fraction | None:
+        """What a line adds to the return; None for a share, which is worth what the meter shows."""
+        if line.odds.level is not None:
+            return None
+        return line.chance * line.paid_cents(self.minimum_cents, {}) / self.minimum_cents
+
+    def sum_return(self, paid: Extra | EnvyFigure) -> Fraction:
+        """What a fixed sum adds to the return."""
+        return paid.chance * paid.cents / self.minimum_cents
 
     def slope(self, level: LevelRules) -> Fraction:
         """What each cent of the level's meter adds to the return, shares uncut."""

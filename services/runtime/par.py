@@ -5,8 +5,8 @@ from pathlib import Path
 
 from services.core.rules import RuleBook, Submission
 from services.par.cache import CacheBroken, read
+from services.par.main_game import main_sheet
 from services.par.plausible import implausible
-from services.par.play import main_sheet
 from services.runtime.local import LOCAL
 
 log = logging.getLogger(__name__)

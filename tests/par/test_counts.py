@@ -1,4 +1,4 @@
-"""The counts that stand in the code against every hand dealt, folded, and against arithmetic."""
+"""The counts that stand in the code against every hand dealt, against all patterns, and against arithmetic."""
 
 from collections import Counter
 from itertools import combinations
@@ -9,7 +9,7 @@ import pytest
 from services.core.cards import DECK
 from services.core.hands import met
 from services.par.counts import hands_of, made
-from services.par.folding import counted, folded
+from services.par.patterns import counted, patterns
 
 
 @pytest.mark.parametrize(("size", "ace_low_straight"), [(2, False), (3, False), (3, True)])
@@ -19,14 +19,14 @@ def test_small_hands_are_counted_as_they_are_dealt(size: int, ace_low_straight: 
 
 
 @pytest.mark.parametrize("size", [5, 6])
-def test_what_stands_in_the_code_is_what_folding_counts(size: int) -> None:
+def test_what_stands_in_the_code_is_what_patterns_count(size: int) -> None:
     assert made(size) == counted(size)
     assert sum(made(size).values()) == comb(52, size) == hands_of(size)
 
 
-def test_folding_keeps_every_hand_of_five() -> None:
+def test_patterns_keep_every_hand_of_five() -> None:
     # 1,287 sets of five ranks in one suit, and the 6,175 ways to have five ranks of which none comes five times.
-    hands = list(folded(5))
+    hands = list(patterns(5))
     assert len(hands) == 1_287 + 6_175
     assert sum(hand.ways for hand in hands) == 2_598_960
     # Of five different ranks four hands are of one suit, and 4^5 less those four are not.
@@ -35,7 +35,7 @@ def test_folding_keeps_every_hand_of_five() -> None:
 
 
 def test_six_cards_fall_into_the_published_classes() -> None:
-    # Published for six-card hands (best five): the frequencies of 20,358,520.
+    # Brian Alspach, "6-Card Poker Hands", January 2000: of 20,358,520 hands, by their best five.
     ways: Counter[str] = Counter()
     for names, count in made(6).items():
         ways.update(dict.fromkeys(names, count))

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from services.par.exact import decimal, percent, root
+from services.par.exact import decimal, fraction, percent, root
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,8 @@ def test_decimals_are_rounded_to_the_nearest(value: Fraction, places: int, text:
     assert decimal(value, places) == text
 
 
-def test_percent_and_roots() -> None:
+def test_fractions_percent_and_roots() -> None:
+    assert fraction(Fraction(-2, 6)) == "-1/3" and fraction(Fraction(4, 2)) == "2/1"
     assert percent(Fraction(53_223, 1_082_900)) == "4.9149 %"
     assert root(Fraction(2), 8) == "1.41421356" and root(Fraction(9, 4), 2) == "1.50"
     # 1.4142135623730950488: the thirteenth digit rounds the twelfth up.

@@ -5,8 +5,9 @@ from fractions import Fraction
 
 from services.core.paytables import Line, Odds, Paytable
 from services.core.rules import Bonus, Submission
+from services.par.main_game import PlayFigures, main_sheet
 from services.par.plausible import implausible
-from services.par.play import Ending, Play, PlayFigures, main_sheet
+from services.par.play import Ending, Play
 
 
 def table(**odds: str) -> Paytable:

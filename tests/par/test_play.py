@@ -17,7 +17,8 @@ from services.core.paytables import Line, Odds, Paytable, first_met
 from services.core.rules import Submission
 from services.par import streets
 from services.par.classes import classes, require_exact
-from services.par.play import AGAINST, Ending, Play, came_to, figures, main_sheet, net_cents
+from services.par.main_game import figures, main_sheet
+from services.par.play import AGAINST, Ending, Play, came_to, net_cents
 
 DEALS = 19_933_230_517_200
 SEED = 58_655

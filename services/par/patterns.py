@@ -1,4 +1,4 @@
-"""Hands that differ only in what counts for nothing, as one: ranks, and which of them are of one suit."""
+"""Hands that differ only in what counts for nothing, as one pattern: ranks, and which of them are of one suit."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -10,45 +10,45 @@ from services.core.cards import RANKS, SUITS
 from services.core.hands import met
 from services.core.names import Card, HandName
 
-SUIT = len(SUITS)
+SUIT_COUNT = len(SUITS)
 FLUSH_MAX = 5
 """A flush is of five cards, or of all where there are fewer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Folded:
+class Pattern:
     """One hand for all that make the same; `ways` is how many they are."""
 
     cards: tuple[Card, ...]
     ways: int
 
 
-def folded(size: int) -> Iterator[Folded]:
-    """The hands of 2, 3, 5 or 6 cards, folded; the ways of all together are every hand of that size.
+def patterns(size: int) -> Iterator[Pattern]:
+    """The patterns of 2, 3, 5 or 6 cards; the ways of all together are every hand of that size.
 
-    Two hands are one where their ranks are the same, and the ranks of their flush, if there is one. A flush takes more
+    Two hands are of one pattern where their ranks are the same, and the ranks of their flush, if there is one. A flush takes more
     than half of the cards, so there is never a second one.
     """
     for ranks in combinations_with_replacement(RANKS, size):
         times = Counter(ranks)
-        if max(times.values()) > SUIT:
+        if max(times.values()) > SUIT_COUNT:
             continue
-        left = prod(comb(SUIT, count) for count in times.values())
+        left = prod(comb(SUIT_COUNT, count) for count in times.values())
         for flush in _flushes(tuple(times), size):
             # In the flush's suit each of these ranks has one card and every other rank none.
-            ways = SUIT * prod(comb(SUIT - 1, count - (rank in flush)) for rank, count in times.items())
+            ways = SUIT_COUNT * prod(comb(SUIT_COUNT - 1, count - (rank in flush)) for rank, count in times.items())
             if ways:
                 left -= ways
-                yield Folded(_suited(times, flush), ways)
+                yield Pattern(_suited(times, flush), ways)
         # Suits in turn: no rank has one suit twice, and no suit has half of the cards.
-        yield Folded(tuple(rank + SUITS[place % SUIT] for place, rank in enumerate(ranks)), left)
+        yield Pattern(tuple(rank + SUITS[place % SUIT_COUNT] for place, rank in enumerate(ranks)), left)
 
 
 def counted(size: int, ace_low_straight: bool = False) -> Mapping[frozenset[HandName], int]:
     """How many hands of so many cards make just these names: what stands in `counts`, counted anew."""
     ways: Counter[frozenset[HandName]] = Counter()
-    for hand in folded(size):
-        ways[met(hand.cards, ace_low_straight=ace_low_straight)] += hand.ways
+    for pattern in patterns(size):
+        ways[met(pattern.cards, ace_low_straight=ace_low_straight)] += pattern.ways
     return dict(ways)
 
 
