@@ -5,10 +5,9 @@ from typing import Any
 
 from services.core.names import ClaimId, ProgressiveId, RoundId, RulesId, TableId
 from services.floor.calls import Backoff, Failure, Refusal, Services
-from services.floor.offers import Offer, offer_of
+from services.floor.offers import SEATS, Offer, offer_of
 
 FLOORPERSON = "floorperson"
-SEATS = 6
 OPENING_PATIENCE_S = 15.0
 
 

@@ -9,6 +9,9 @@ from services.core.games.game import Game
 from services.core.games.mississippi_stud import MISSISSIPPI_STUD
 from services.core.names import ProgressiveId, RulesId
 
+SEATS = 6
+"""At every table, by every submission of the house."""
+
 
 @dataclass(frozen=True, slots=True)
 class Offer:

@@ -28,6 +28,7 @@ class Player:
 
     @property
     def account_id(self) -> AccountId:
+        """Their game account."""
         return f"account-{self.player_id}"
 
 

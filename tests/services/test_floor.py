@@ -27,9 +27,9 @@ from services.core.rounds.views import view
 from services.floor import calls, dealer
 from services.floor.__main__ import Floor, summary
 from services.floor.calls import Failure, Keys, Services
-from services.floor.hand import Hand, Seated
 from services.floor.offers import OFFERS, Offer, offer_at
 from services.floor.players import Player, Wish, wishes
+from services.floor.round_in_hand import RoundInHand, Seated
 from services.floor.settings import Settings, read
 from services.floor.shuffle import Deal, continued, deal, shuffled
 from services.floor.strategies import STRATEGIES
@@ -208,9 +208,9 @@ def test_envy_goes_to_every_other_light_that_was_not_forfeited() -> None:
     for seat in (1, 2, 3):
         seats[seat].shown = True
     cards = Deal({1: ("5h", "6h"), 2: ("Th", "Jh"), 3: ("2c", "2d"), 5: ("3c", "3d")}, community=("7h", "8h", "9h"))
-    hand = Hand(MISSISSIPPI, "table-1-1", None, seats, frozenset({1, 3, 5}), cards)
+    in_hand = RoundInHand(MISSISSIPPI, "table-1-1", None, seats, frozenset({1, 3, 5}), cards)
     # Seat 2's hand earns for 1 and 3, seat 1's for 3 alone: never for one's own.
-    assert hand.envy == 3
+    assert in_hand.envy == 3
 
 
 def test_in_caribbean_stud_a_folded_hand_brings_no_envy_and_its_seat_still_receives_it() -> None:
@@ -220,24 +220,24 @@ def test_in_caribbean_stud_a_folded_hand_brings_no_envy_and_its_seat_still_recei
     for seat in (1, 3):
         seats[seat].shown = True
     dealt = {1: ("2c", "3c", "4c", "5c", "6c"), 2: ("2s", "4d", "6h", "8s", "Tc"), 3: ("4d", "5d", "6d", "7d", "8d")}
-    hand = Hand(CARIBBEAN, "table-1-1", None, seats, frozenset({1, 2, 3}), Deal(dealt))
+    in_hand = RoundInHand(CARIBBEAN, "table-1-1", None, seats, frozenset({1, 2, 3}), Deal(dealt))
     # Seat 3's straight flush earns for 1 and 2; seat 1's for nobody, though it was shown for its five card bonus.
-    assert hand.envy == 2
+    assert in_hand.envy == 2
     # Only paytable D has an Envy Bonus. 639a.11(c)(5)(v)
-    assert Hand(CARIBBEAN_A, "table-1-1", None, seats, frozenset({1, 2, 3}), Deal(dealt)).envy == 0
+    assert RoundInHand(CARIBBEAN_A, "table-1-1", None, seats, frozenset({1, 2, 3}), Deal(dealt)).envy == 0
 
 
 def test_in_caribbean_stud_only_the_five_card_bonus_outlives_a_fold() -> None:
     seats = _seats(1, 2)
-    hand = Hand(CARIBBEAN, "table-1-1", None, seats)
+    in_hand = RoundInHand(CARIBBEAN, "table-1-1", None, seats)
     for wager in ("caribbean_stud_bonus", "progressive"):
         seats[1].wagers.add((wager, On.PLAYER))
     seats[1].folded = seats[2].folded = True
-    assert (hand.live, hand.needs_table_cards) == ([], False)
+    assert (in_hand.live, in_hand.needs_table_cards) == ([], False)
     seats[1].wagers.add(("five_card_hand_bonus", On.PLAYER))
-    assert (hand.live, hand.needs_table_cards) == ([1], False)
+    assert (in_hand.live, in_hand.needs_table_cards) == ([1], False)
     seats[2].wagers.add(("five_card_hand_bonus", On.DEALER))
-    assert (hand.live, hand.needs_table_cards) == ([1, 2], True)
+    assert (in_hand.live, in_hand.needs_table_cards) == ([1, 2], True)
 
 
 # Calls --------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ class Seated:
 
 
 @dataclass(slots=True)
-class Hand:
+class RoundInHand:
     """The round in hand."""
 
     offer: Offer
@@ -49,6 +49,7 @@ class Hand:
 
     @property
     def game(self) -> Game:
+        """What the table deals."""
         return self.offer.game
 
     @property
@@ -114,7 +115,7 @@ class Hand:
         return sum(len(earning - {seat}) for seat in holders if ENVY_HAND in made[seat])
 
 
-def taken_over(offer: Offer, left: dict[str, Any]) -> Hand:
+def taken_over(offer: Offer, left: dict[str, Any]) -> RoundInHand:
     """The round that an earlier dealer left, from the table's read; `cards` are those that are face up."""
     seats = {at["seat"]: _seated(at) for at in left["seats"]}
     seats = {seat: seated for seat, seated in seats.items() if (ANTE, On.PLAYER) in seated.wagers}
@@ -127,7 +128,7 @@ def taken_over(offer: Offer, left: dict[str, Any]) -> Hand:
     }
     extra = {area: tuple(left[area.value]) for area in (Area.SIX_CARD_BONUS, Area.ALL_SIX) if left[area.value]}
     hands = {at["seat"]: tuple(at["cards"]) for at in left["seats"] if at["cards"]}
-    return Hand(
+    return RoundInHand(
         offer,
         left["round_id"],
         seats=seats,
