@@ -1,4 +1,4 @@
-"""The command line `roundlog`: a round as it was played, whether the logs hold, the database made again from them."""
+"""The command line `roundlog`: into the logs of a house, and into its Rules Submissions."""
 
 import argparse
 import asyncio
@@ -6,15 +6,17 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import orjson
 
 from services.backoffice import archive, par, printing, rules_files
+from services.backoffice.par_text import sheet_as_text
 from services.backoffice.reconstruction import RoundIncomplete
 from services.backoffice.sentences import EventUnknown
 from services.flow import DEAD_LETTERS, logs
+from services.par.sheet import sheet_document
 from services.runtime.comparing import check
 from services.runtime.kafka import Kafka
 from services.runtime.par import par_folder
@@ -31,8 +33,9 @@ from services.runtime.reaching import (
 from services.runtime.rebuilding import InUse, rebuild
 from services.runtime.settings import environment
 from services.runtime.stepping import Contradiction
-from services.runtime.submissions import RulesUnreadable, load
+from services.runtime.submissions import load
 from services.runtime.verifying import Verdict, archives_of, verify
+from services.runtime.yaml_files import RulesUnreadable
 
 HELD, NOT_HELD, AWAY = 0, 1, 2
 PIPE_CLOSED = 141
@@ -51,6 +54,11 @@ def say(line: str) -> None:
         # Python flushes once more at its end, and would complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise PipeClosed from None
+
+
+def note(line: str) -> None:
+    """One line beside what was asked for."""
+    print(line, file=sys.stderr)
 
 
 async def _reconstruct(options: argparse.Namespace) -> int:
@@ -120,7 +128,13 @@ async def _list_rules(options: argparse.Namespace) -> int:
 
 
 async def _par(options: argparse.Namespace) -> int:
-    par.par(options, environment(), say)
+    paytables = load_paytables(paytables_folder(environment()))
+    submission = par.meant(options.rules, options.in_force_from, rules_folder(environment()), paytables, note)
+    sheet = par.computed(submission, None if options.no_cache else par_folder(environment()), note)
+    if options.json:
+        say(orjson.dumps(sheet_document(sheet), option=orjson.OPT_INDENT_2).decode())
+    else:
+        say(sheet_as_text(sheet))
     return HELD
 
 
@@ -133,8 +147,8 @@ def _reported(report: rules_files.Report) -> int:
 def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="roundlog",
-        description="Looks into the logs of the house. ROUNDLOG_KAFKA and ROUNDLOG_POSTGRES say where they are;"
-        " without them the house of `make run` is meant.",
+        description="Looks into the logs of the house and its Rules Submissions. ROUNDLOG_KAFKA and ROUNDLOG_POSTGRES say"
+        " where the logs are; without them the house of `make run` is meant.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     one = commands.add_parser("reconstruct", help="a round as it was played")
@@ -156,7 +170,14 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     held = rules.add_parser("list", help="the submissions of a folder, with the SHA-256 by which a round names one")
     held.add_argument("folder", metavar="FOLDER", type=Path, nargs="?", help="the house's own unless told")
     held.set_defaults(act=_list_rules)
-    par.add_command(commands).set_defaults(act=_par)
+    six = commands.add_parser("par", help="the par sheet of a Rules Submission: chances, returns, the house edge")
+    six.add_argument("rules", metavar="RULES", help="a submission's id, or a file of one")
+    six.add_argument(
+        "--in-force-from", metavar="DATE", type=date.fromisoformat, help="of several with one id, that of this day"
+    )
+    six.add_argument("--json", action="store_true", help="as JSON, each figure as a fraction and as a decimal")
+    six.add_argument("--no-cache", action="store_true", help="compute best play anew, and keep nothing")
+    six.set_defaults(act=_par)
     return parser.parse_args(words)
 
 

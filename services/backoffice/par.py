@@ -1,68 +1,51 @@
-"""The par sheet of a submission: at the terminal, also from a file that is not filed yet, and for the pages."""
+"""The par sheet of a submission: which one is meant, and its sheet for the terminal and for the pages."""
 
-import argparse
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from services.backoffice.best_play import BestPlays
-from services.backoffice.par_text import sheet_as_text
 from services.core.names import RulesId
+from services.core.published import PaytableBook
 from services.core.rules import RuleBook, Submission
 from services.par.cache import kept_or_computed
 from services.par.exact import percent
 from services.par.play import Progress
-from services.par.sheet import par_sheet, sheet_document
-from services.runtime.par import par_folder
-from services.runtime.published import load_paytables
-from services.runtime.reaching import paytables_folder, rules_folder
-from services.runtime.submissions import RulesUnreadable, examine, load
+from services.par.sheet import Sheet, par_sheet, sheet_document
+from services.runtime.submissions import examine, load
+from services.runtime.yaml_files import RulesUnreadable
 
 SUFFIX = ".yaml"
+Say = Callable[[str], None]
 
 
-def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
-    """Adds `par` to the command line."""
-    parser = commands.add_parser("par", help="the par sheet of a Rules Submission: chances, returns, the house edge")
-    parser.add_argument("rules", metavar="RULES", help="a submission's id, or a file of one")
-    parser.add_argument(
-        "--in-force-from", metavar="DATE", type=date.fromisoformat, help="of several with one id, that of this day"
-    )
-    parser.add_argument("--json", action="store_true", help="as JSON, each figure as a fraction and as a decimal")
-    parser.add_argument("--no-cache", action="store_true", help="compute best play anew, and keep nothing")
-    return parser
+def meant(rules: str, in_force_from: date | None, folder: Path, paytables: PaytableBook, note: Say) -> Submission:
+    """The submission that a person names: by a file, also one that is not filed yet, or by its id in the folder.
+
+    A file's departures from the Code are noted. Raises RulesUnreadable and NotHeld.
+    """
+    if not rules.endswith(SUFFIX) and not Path(rules).is_file():
+        return chosen(load(folder, paytables), rules, in_force_from)
+    (examined,) = examine((Path(rules),), paytables)
+    if examined.submission is None or examined.problems:
+        raise RulesUnreadable(examined.problems)
+    for departure in examined.departures:
+        note(departure)
+    return chosen(RuleBook((examined.submission,)), examined.submission.id, in_force_from)
 
 
-def par(options: argparse.Namespace, environment: dict[str, str], say: Callable[[str], None]) -> None:
-    """Says the par sheet; what is to be said of the cache goes to the error output. Raises
-    RulesUnreadable and NotHeld."""
-    submission = _submission(options.rules, options.in_force_from, environment)
-    with _progress(f"Best play of {submission.id}") as progress:
-        plays, said = kept_or_computed(submission, None if options.no_cache else par_folder(environment), progress)
+def computed(submission: Submission, folder: Path | None, note: Say) -> Sheet:
+    """The whole sheet, with a bar while best play is computed, and a note of what is wrong with the folder that keeps it.
+
+    `folder` is None where best play is computed anew and not kept.
+    """
+    with _bar(f"Best play of {submission.id}") as progress:
+        plays, said = kept_or_computed(submission, folder, progress)
     for line in said:
-        print(line, file=sys.stderr)
-    sheet = par_sheet(submission, plays)
-    if options.json:
-        say(orjson.dumps(sheet_document(sheet), option=orjson.OPT_INDENT_2).decode())
-    else:
-        say(sheet_as_text(sheet))
-
-
-def _submission(rules: str, in_force_from: date | None, environment: dict[str, str]) -> Submission:
-    paytables = load_paytables(paytables_folder(environment))
-    if rules.endswith(SUFFIX) or Path(rules).is_file():
-        (examined,) = examine((Path(rules),), paytables)
-        if examined.submission is None or examined.problems:
-            raise RulesUnreadable(examined.problems)
-        for departure in examined.departures:
-            print(departure, file=sys.stderr)
-        return examined.submission
-    return chosen(load(rules_folder(environment), paytables), rules, in_force_from)
+        note(line)
+    return par_sheet(submission, plays)
 
 
 class NotHeld(Exception):
@@ -109,14 +92,19 @@ def shown(submission: Submission, best_plays: BestPlays) -> dict[str, Any]:
 
 
 @contextmanager
-def _progress(title: str) -> Iterator[Progress]:
+def _bar(title: str) -> Iterator[Progress]:
     """A bar on the error output, where that is a terminal."""
     # Imported here: most commands have no bar.
+    from rich import progress
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    columns = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.TaskProgressColumn(),
+        progress.TimeRemainingColumn(),
+    )
+    with progress.Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(title, total=None)
         yield lambda done, of: bar.update(task, completed=done, total=of)

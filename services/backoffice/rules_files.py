@@ -8,7 +8,8 @@ from services.core.fields import Problem
 from services.core.published import PaytableBook
 from services.core.rules import Submission
 from services.runtime.par import implausible_by
-from services.runtime.submissions import Examined, RulesUnreadable, examine, files_of
+from services.runtime.submissions import Examined, examine, files_of
+from services.runtime.yaml_files import RulesUnreadable
 
 
 @dataclass(frozen=True, slots=True)

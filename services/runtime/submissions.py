@@ -14,8 +14,6 @@ from services.core.rules import RuleBook, Submission
 from services.runtime.published import load_paytables
 from services.runtime.yaml_files import RulesUnreadable, YamlFile
 
-__all__ = ["Examined", "RulesUnreadable", "examine", "files_of", "load"]
-
 log = logging.getLogger(__name__)
 
 

@@ -84,6 +84,8 @@ def test_a_file_that_is_not_in_the_folder_has_a_sheet_too(
     (tmp_path / "draft.yaml").write_text(text.replace("id: demo-mississippi-stud", "id: a-draft"))
     assert main(["par", str(tmp_path / "draft.yaml")]) == 0
     assert "a-draft, in force from" in capsys.readouterr().out
+    assert main(["par", str(tmp_path / "draft.yaml"), "--in-force-from", "2020-01-01"]) == 1
+    assert "'a-draft' is not in force from 2020-01-01, but from 2026-01-01." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

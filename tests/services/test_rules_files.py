@@ -9,7 +9,8 @@ import pytest
 
 from services.backoffice.command_line import main
 from services.runtime.published import SHIPPED, load_paytables
-from services.runtime.submissions import RulesUnreadable, load
+from services.runtime.submissions import load
+from services.runtime.yaml_files import RulesUnreadable
 
 RULES = Path(__file__).parents[2] / "deploy" / "rules"
 DEMO = (RULES / "demo-mississippi-stud.yaml").read_text()

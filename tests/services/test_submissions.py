@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from services.runtime.submissions import RulesUnreadable, load
+from services.runtime.submissions import load
+from services.runtime.yaml_files import RulesUnreadable
 
 CAJUN = """\
 id: house-cajun
