@@ -44,7 +44,7 @@ def departures(
                 " nothing was held against it.",
             ),
         )
-    return tuple(_departures(submission, law, book, frozenset(map(str, unsound))))
+    return tuple(_departures(submission, law, book, frozenset(unsound)))
 
 
 def _departures(submission: Submission, law: Law, book: PaytableBook, unsound: frozenset[str]) -> Iterator[Problem]:

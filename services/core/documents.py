@@ -17,6 +17,11 @@ from services.core.paytables import Line, Odds, Paytable
 from services.core.published import Law, PaytableBook, Published
 from services.core.rules import AnteLimits, Bonus, Envy, LevelRules, Progressive, StubCount, Submission
 
+# Bounds on what is read, so that a slip of the pen is found; the figures of the house are in its submissions.
+MULTIPLE_MAX = 100
+ROUNDS_MAX = 1_000_000
+CENTS_MAX = 100_000_000_000
+
 
 class RulesInvalid(Exception):
     """A document is not what it should be. `problems` are all that were found, in the order of checks.
@@ -34,10 +39,6 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _LETTER = re.compile(r"[A-Z]")
 _LEVEL = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _PPM_MAX = 1_000_000
-_MULTIPLE_MAX = 100
-_ROUNDS_MAX = 1_000_000
-_CENTS_MAX = 100_000_000_000
-# Bounds on what is read, so that a slip of the pen is found; the figures of the house are in its submissions.
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +115,9 @@ def _any_game(fields: Fields) -> Game:
 
 def _ante(fields: Fields) -> AnteLimits:
     limits = AnteLimits(
-        minimum_cents=fields.whole("minimum_cents", 1, _CENTS_MAX),
-        maximum_cents=fields.whole("maximum_cents", 1, _CENTS_MAX),
-        step_cents=fields.whole("step_cents", 1, _CENTS_MAX),
+        minimum_cents=fields.whole("minimum_cents", 1, CENTS_MAX),
+        maximum_cents=fields.whole("maximum_cents", 1, CENTS_MAX),
+        step_cents=fields.whole("step_cents", 1, CENTS_MAX),
     )
     if fields.sound:
         _ascending(fields, "minimum_cents", limits.minimum_cents, "maximum_cents", limits.maximum_cents)
@@ -133,7 +134,7 @@ def _ascending(fields: Fields, lower: str, lower_cents: Cents, upper: str, upper
 
 
 def _stub_count(fields: Fields) -> StubCount:
-    count = StubCount(fields.whole("every_rounds", 1, _ROUNDS_MAX), fields.flag("counting_shuffler"))
+    count = StubCount(fields.whole("every_rounds", 1, ROUNDS_MAX), fields.flag("counting_shuffler"))
     fields.end(source=True)
     return count
 
@@ -141,7 +142,7 @@ def _stub_count(fields: Fields) -> StubCount:
 def _multiples(fields: Fields, reading: _Reading) -> tuple[int, ...]:
     law = reading.law.multiples if reading.law is not None else None
     allowed: list[int] = []
-    for place, found in fields.wholes("allowed", 1, _MULTIPLE_MAX):
+    for place, found in fields.wholes("allowed", 1, MULTIPLE_MAX):
         if allowed and found <= allowed[-1]:
             fields.wrong("The multiples must ascend, each once.", "allowed", place)
         elif law is not None and found not in law.value:
@@ -154,7 +155,7 @@ def _multiples(fields: Fields, reading: _Reading) -> tuple[int, ...]:
 
 
 def _aggregate_limit(fields: Fields) -> Cents:
-    cents = fields.whole("cents", 1, _CENTS_MAX)
+    cents = fields.whole("cents", 1, CENTS_MAX)
     fields.text("on")
     fields.end(source=True)
     return cents
@@ -259,9 +260,9 @@ def lines(fields: Fields, hands: tuple[HandName, ...], levels: Container[str] | 
 
 def _bonus(fields: Fields, kind: OptionalWager, levels: tuple[str, ...], reading: _Reading) -> Bonus:
     if fields.has("wager_cents"):
-        minimum = maximum = fields.whole("wager_cents", 1, _CENTS_MAX)
+        minimum = maximum = fields.whole("wager_cents", 1, CENTS_MAX)
     else:
-        minimum, maximum = (fields.whole(name, 1, _CENTS_MAX) for name in ("minimum_cents", "maximum_cents"))
+        minimum, maximum = (fields.whole(name, 1, CENTS_MAX) for name in ("minimum_cents", "maximum_cents"))
         if fields.sound:
             _ascending(fields, "minimum_cents", minimum, "maximum_cents", maximum)
     extras = kind.wager == FIVE_CARD_HAND_BONUS
@@ -280,7 +281,7 @@ def _bonus(fields: Fields, kind: OptionalWager, levels: tuple[str, ...], reading
 
 
 def _extra(fields: Fields, name: str) -> Cents:
-    return fields.whole(name, 0, _CENTS_MAX) if fields.has(name) else 0
+    return fields.whole(name, 0, CENTS_MAX) if fields.has(name) else 0
 
 
 def _hands(fields: Fields, allowed: tuple[On, ...]) -> tuple[On, ...]:
@@ -300,7 +301,7 @@ def _progressive(fields: Fields, reading: _Reading) -> Progressive:
     levels = _levels(fields)
     progressive = Progressive(
         paytable_name=fields.word("paytable", letters) if letters else fields.form("paytable", _LETTER),
-        wager_cents=fields.whole("wager_cents", 1, _CENTS_MAX),
+        wager_cents=fields.whole("wager_cents", 1, CENTS_MAX),
         table=_table(fields, PROGRESSIVE, FIVE_CARD_HANDS, tuple(level.name for level in levels), reading),
         levels=levels,
         envy=_envy(fields.fields("envy")) if fields.has("envy") else None,
@@ -329,11 +330,11 @@ def _levels(fields: Fields) -> tuple[LevelRules, ...]:
 def _level(fields: Fields) -> LevelRules:
     level = LevelRules(
         name=fields.form("name", _LEVEL),
-        base_cents=fields.whole("base_cents", 0, _CENTS_MAX),
-        reset_cents=fields.whole("reset_cents", 0, _CENTS_MAX),
+        base_cents=fields.whole("base_cents", 0, CENTS_MAX),
+        reset_cents=fields.whole("reset_cents", 0, CENTS_MAX),
         rate_ppm=fields.whole("rate_ppm", 0, _PPM_MAX),
         hidden_rate_ppm=fields.whole("hidden_rate_ppm", 0, _PPM_MAX),
-        limit_cents=fields.whole("limit_cents", 0, _CENTS_MAX),
+        limit_cents=fields.whole("limit_cents", 0, CENTS_MAX),
     )
     if fields.sound:
         _ascending(fields, "reset_cents", level.reset_cents, "base_cents", level.base_cents)
@@ -345,7 +346,7 @@ def _level(fields: Fields) -> LevelRules:
 def _envy(fields: Fields) -> Envy:
     envy = Envy(
         amounts_cents=tuple(
-            (hand, fields.whole(f"{hand}_cents", 0, _CENTS_MAX)) for hand in ("royal_flush", "straight_flush")
+            (hand, fields.whole(f"{hand}_cents", 0, CENTS_MAX)) for hand in ("royal_flush", "straight_flush")
         ),
         folded_hand_qualifies=fields.flag("folded_hand_qualifies"),
     )

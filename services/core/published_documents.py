@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import date
 
-from services.core.documents import RulesInvalid, lines
+from services.core.documents import CENTS_MAX, MULTIPLE_MAX, ROUNDS_MAX, RulesInvalid, lines
 from services.core.fields import Fields, Problem
 from services.core.games import GAMES
 from services.core.games.game import FIVE_CARD_HAND_BONUS, Game
@@ -11,11 +11,6 @@ from services.core.hands import FIVE_CARD_HANDS
 from services.core.names import HandName
 from services.core.paytables import Odds, Paytable
 from services.core.published import Cited, Law, PaytableBook, PaytableId, ProgressiveLaw, Published
-
-_CENTS_MAX = 100_000_000_000
-_ROUNDS_MAX = 1_000_000
-_MULTIPLE_MAX = 100
-# Bounds on what is read, so that a slip of the pen is found.
 
 
 def sources(document: Mapping[str, object]) -> Sequence[str]:
@@ -106,11 +101,11 @@ def _law(fields: Fields, game: Game) -> Law:
         game=game.name,
         in_force_from=_from(fields),
         multiples=_multiples(fields.fields("multiples")) if has("multiples") else None,
-        stub_count_rounds=_whole(fields.fields("stub_count"), "every_rounds", _ROUNDS_MAX)
+        stub_count_rounds=_whole(fields.fields("stub_count"), "every_rounds", ROUNDS_MAX)
         if has("stub_count")
         else None,
         main_tables=_main_tables(fields.fields("main_tables"), game) if has("main_tables") else {},
-        aggregate_limit_cents=_whole(fields.fields("aggregate_limit"), "cents", _CENTS_MAX)
+        aggregate_limit_cents=_whole(fields.fields("aggregate_limit"), "cents", CENTS_MAX)
         if has("aggregate_limit")
         else None,
         progressive=_progressive(fields.fields("progressive")) if has("progressive") else None,
@@ -129,7 +124,7 @@ def _section(fields: Fields) -> str:
 
 
 def _multiples(fields: Fields) -> Cited[tuple[int, ...]]:
-    return Cited(tuple(found for _, found in fields.wholes("allowed", 1, _MULTIPLE_MAX)), _section(fields))
+    return Cited(tuple(found for _, found in fields.wholes("allowed", 1, MULTIPLE_MAX)), _section(fields))
 
 
 def _whole(fields: Fields, name: str, most: int) -> Cited[int]:
