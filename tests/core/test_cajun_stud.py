@@ -34,11 +34,10 @@ from services.core.rounds import (
     StubCounted,
     TableOpened,
     VoidRound,
-    view,
 )
 from services.core.rules import RuleBook
 from services.core.wagers import RoundFinished, WagerSettled
-from tests.support.given import BOOK, ante, figures, given, played, rows, settled, show
+from tests.support.given import BOOK, Log, ante, bonus, figures, given, played, round_state, rows, settled, show
 
 RULES = "demo-cajun-stud"
 HOUSE = next(held for held in BOOK.submissions if held.id == RULES)
@@ -47,12 +46,6 @@ MAIN = ("ante", "raise_1", "raise_2", "raise_3")
 OPTIONAL = ("pocket_bonus", "board_bonus", "lo_ball", "all_six_bonus")
 BETTING = played(OpenTable("cajun_stud", 6, RULES), OpenRound())
 LOST = (Result.LOST, None, 0, 0)
-
-Log = tuple[rounds.Event, ...]
-
-
-def bonus(seat: int, wager: str) -> PlaceWager:
-    return PlaceWager(seat, wager, 100)
 
 
 def dealt(*commands: PlaceWager, after: Log = BETTING) -> Log:
@@ -74,10 +67,6 @@ def board(cards: str, *seats: int, multiple: int = 1, after: Log) -> Log:
 def folded(cards: str, *commands: PlaceWager) -> Log:
     """Seat 1 folds at once, and the cards come out for its optional wagers."""
     return board(cards, after=played(Fold(1), after=dealt(*ante(1), *commands)))
-
-
-def state(log: Log) -> object:
-    return view("table-1", given(rounds, *log).state)["round"]["state"]
 
 
 # The table and the deal, 683a.10 -------------------------------------------------------------------------------------
@@ -193,16 +182,16 @@ def test_the_cards_of_a_fold_stay_for_any_optional_wager(wager: str) -> None:
 @pytest.mark.parametrize("wager", ["board_bonus", "lo_ball", "all_six_bonus"])
 def test_when_all_have_folded_the_board_comes_out_for_a_wager_that_looks_at_it(wager: str) -> None:
     log = played(Fold(1), after=dealt(*ante(1), bonus(1, wager)))
-    assert state(log) == "deciding"
+    assert round_state(log) == "deciding"
     given(rounds, *log).when(ShowHand(1, ("Ac", "Qd"))).refused("683a.11(h)", "until all community cards are face up")
     given(rounds, *log).when(CloseRound()).refused("683a.11(j)", "Seat 1 still has a wager")
-    assert state(board("2c 7d Kh", after=log)) == "settling"
+    assert round_state(board("2c 7d Kh", after=log)) == "settling"
 
 
 @pytest.mark.law("cards that nobody's wager looks at any more")
 def test_when_all_have_folded_a_pocket_bonus_needs_no_board() -> None:
     log = played(Fold(1), after=dealt(*ante(1), bonus(1, "pocket_bonus")))
-    assert state(log) == "settling"
+    assert round_state(log) == "settling"
     # The Code turns the community cards up whoever is left; that is not forbidden then either.
     given(rounds, *log).when(RevealCommunityCard("2c")).then(CommunityCardRevealed(R, "2c"))
     played(ShowHand(1, ("Ac", "Ad")), CloseRound(), after=log)

@@ -37,11 +37,23 @@ from services.core.rounds import (
     ShowHand,
     StubCounted,
     VoidRound,
-    view,
 )
 from services.core.rules import RuleBook
 from services.core.wagers import ContributionReversed, EnvyBonusWon, RoundFinished, WagerSettled, following
-from tests.support.given import BOOK, ante, figures, given, hand_bonus, played, rows, settled, show
+from tests.support.given import (
+    BOOK,
+    Log,
+    ante,
+    bonus,
+    figures,
+    given,
+    hand_bonus,
+    played,
+    round_state,
+    rows,
+    settled,
+    show,
+)
 
 RULES = "demo-caribbean-stud"
 HOUSE = next(held for held in BOOK.submissions if held.id == RULES)
@@ -51,12 +63,6 @@ BETTING = played(OpenTable("caribbean_stud", 6, RULES, "progressive-2", RULES), 
 NOTHING = "Ad Qs Jd 5s 3s"
 """A dealer's hand below ace-king."""
 QUADS = "Ad Ac Ah As 3s"
-
-Log = tuple[rounds.Event, ...]
-
-
-def bonus(seat: int, wager: str) -> PlaceWager:
-    return PlaceWager(seat, wager, 100)
 
 
 def dealt(*commands: PlaceWager, after: Log = BETTING) -> Log:
@@ -75,10 +81,6 @@ def bets(*seats: int) -> tuple[Bet, ...]:
 
 def drawn(after: Log, magic: str = "2h", lucky: str = "6") -> Log:
     return played(DrawMagicCard(magic), DrawLuckyPosition(lucky), after=after)
-
-
-def state(log: Log) -> object:
-    return view("table-1", given(rounds, *log).state)["round"]["state"]
 
 
 # The deal, 639a.10 ------------------------------------------------------------------------------------------------
@@ -219,9 +221,9 @@ def test_hands_are_shown_whole_counterclockwise_and_after_the_dealers() -> None:
     given(rounds, *log).when(first).refused("639a.11(c)", "seats 1, 2, 3 must bet or fold first")
     log = played(Bet(1, 2), Fold(2), Bet(3, 2), after=log)
     given(rounds, *log).when(first).refused("639a.11(c)", "Hands stay down until the dealer's hand is face up.")
-    assert state(log) == "deciding"
+    assert round_state(log) == "deciding"
     log = played(RevealDealerHand(("Kd", "5h", "7h", "3s")), after=log)
-    assert state(log) == "settling"
+    assert round_state(log) == "settling"
     given(rounds, *log).when(ShowHand(1, ("2d", "4d", "6d", "8d", "Td"))).refused("639a.11(c)", "Seat 3 is settled")
     given(rounds, *log).when(ShowHand(3, ("2c", "3c"))).refused("639a.11(c)", "has 5 cards, not 2")
     given(rounds, *log).when(ShowHand(3, ("2c", "3c", "4c", "5c", "Kd"))).refused("639a.11(c)", "Kd was seen")
@@ -247,11 +249,11 @@ def test_when_all_have_folded_the_dealers_hand_comes_out_for_a_wager_on_it_alone
         DealerHandRevealed(R, ("Kd", "5c", "7h", "3s"))
     )
     own = drawn(played(Fold(1), after=dealt(after=hand_bonus(1, played(*ante(1), after=BETTING)))))
-    assert state(own) == "settling"
+    assert round_state(own) == "settling"
     played(ShowHand(1, ("2d", "4d", "6d", "8d", "Td")), CloseRound(), after=own)
     dealers = dealt(after=hand_bonus(1, played(*ante(1), after=BETTING), On.DEALER))
     dealers = drawn(played(Fold(1), after=dealers))
-    assert state(dealers) == "deciding"
+    assert round_state(dealers) == "deciding"
     hand = ShowHand(1, ("2d", "4d", "6d", "8d", "Td"))
     given(rounds, *dealers).when(hand).refused("639a.11(c)", "until the dealer's hand is face up")
     played(RevealDealerHand(("Kd", "5c", "7h", "3s")), hand, CloseRound(), after=dealers)

@@ -27,7 +27,7 @@ from services.core.rounds import (
 )
 from services.core.rules import RuleBook
 from services.core.wagers import EnvyBonusWon
-from tests.support.given import BOOK, ante, figures, given, hand_bonus, played, rows, settled, show
+from tests.support.given import BOOK, ante, bonus, figures, given, hand_bonus, played, rows, settled, show
 
 RULES = "demo-mississippi-stud"
 HOUSE = next(held for held in BOOK.submissions if held.id == RULES)
@@ -36,10 +36,6 @@ TABLE = OpenTable("mississippi_stud", 6, RULES, "progressive-2", RULES)
 BETTING = played(TABLE, OpenRound())
 STREETS = (("street_3", "655a.11(b)"), ("street_4", "655a.11(d)"), ("street_5", "655a.11(f)"))
 OPTIONAL = ("progressive", "three_card_bonus", "five_card_hand_bonus", "six_card_bonus")
-
-
-def bonus(seat: int, wager: str) -> PlaceWager:
-    return PlaceWager(seat, wager, 100)
 
 
 def dealt(*commands: object, after: tuple[rounds.Event, ...] = BETTING) -> tuple[rounds.Event, ...]:

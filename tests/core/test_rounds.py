@@ -63,7 +63,7 @@ from services.core.rounds import (
     view,
 )
 from services.core.rules import RuleBook
-from tests.support.given import AT_MS, BOOK, ante, given, played
+from tests.support.given import AT_MS, BOOK, ante, bonus, given, played
 
 RULES = "demo-mississippi-stud"
 HOUSE = next(held for held in BOOK.submissions if held.id == RULES)
@@ -72,10 +72,6 @@ PLAIN = RuleBook((replace(HOUSE, progressive=None, bonuses={}),))
 OPEN_TABLE = OpenTable("mississippi_stud", 6, RULES, "progressive-2", RULES)
 R = "table-1-1"
 FIVE = "five_card_hand_bonus"
-
-
-def bonus(seat: int, wager: str, cents: int = 100) -> PlaceWager:
-    return PlaceWager(seat, wager, cents)
 
 
 def hand_bonus(seat: int) -> PlaceWager:

@@ -41,7 +41,7 @@ from services.core.wagers import (
     WagerSettled,
     following,
 )
-from tests.support.given import BOOK, ante, figures, given, hand_bonus, played, rows, settled, show
+from tests.support.given import BOOK, ante, bonus, figures, given, hand_bonus, played, rows, settled, show
 
 RULES = "demo-mississippi-stud"
 HOUSE = next(held for held in BOOK.submissions if held.id == RULES)
@@ -49,10 +49,6 @@ R = "table-1-1"
 FIVE = "five_card_hand_bonus"
 BETTING = played(OpenTable("mississippi_stud", 6, RULES, "progressive-2", RULES), OpenRound())
 MAIN = ("ante", "street_3", "street_4", "street_5")
-
-
-def bonus(seat: int, wager: str) -> PlaceWager:
-    return PlaceWager(seat, wager, 100)
 
 
 def dealt(*commands: PlaceWager, after: tuple[rounds.Event, ...] = BETTING) -> tuple[rounds.Event, ...]:

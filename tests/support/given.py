@@ -18,6 +18,7 @@ from services.core.rules import RuleBook
 from services.runtime.submissions import load
 
 BOOK = load(Path(__file__).parents[2] / "deploy" / "rules")
+Log = tuple[rounds.Event, ...]
 AT_MS = 1_800_000_000_000
 """In January 2027, when the submissions of the demonstration house are in force."""
 
@@ -88,13 +89,24 @@ def ante(*seats: int, cents: int = 500, player: str | None = None) -> tuple[Plac
     return tuple(PlaceWager(seat, "ante", cents, player) for seat in seats)
 
 
-def hand_bonus(seat: int, after: tuple[rounds.Event, ...], hand: On = On.PLAYER) -> tuple[rounds.Event, ...]:
+def bonus(seat: int, wager: str, cents: int = 100) -> PlaceWager:
+    """An optional wager, of a dollar unless told."""
+    return PlaceWager(seat, wager, cents)
+
+
+def hand_bonus(seat: int, after: Log, hand: On = On.PLAYER) -> Log:
     """The round log with a Five Card Hand Bonus whose stake the account of the seat's player holds."""
     log = played(PlaceWager(seat, "five_card_hand_bonus", 100, f"player-{seat}", f"account-{seat}", hand), after=after)
     return played(ConfirmWager(len(log)), after=log)
 
 
-def show(seat: int, hand: str, after: tuple[rounds.Event, ...], *, book: RuleBook = BOOK) -> tuple[wagers.Event, ...]:
+def round_state(log: Log) -> str:
+    """The state of the round in the table's view."""
+    state: str = rounds.view("table-1", given(rounds, *log).state)["round"]["state"]
+    return state
+
+
+def show(seat: int, hand: str, after: Log, *, book: RuleBook = BOOK) -> tuple[wagers.Event, ...]:
     """What follows in `wagers` from showing one hand."""
     log = played(ShowHand(seat, tuple(hand.split())), after=after, book=book)
     return tuple(

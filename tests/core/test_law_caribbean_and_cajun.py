@@ -37,7 +37,7 @@ from services.core.rounds import (
 )
 from services.core.rules import RuleBook
 from services.core.wagers import EnvyBonusWon
-from tests.support.given import BOOK, ante, figures, given, hand_bonus, played, rows, show
+from tests.support.given import BOOK, Log, ante, bonus, figures, given, hand_bonus, played, rows, show
 
 CARIBBEAN, CAJUN = "demo-caribbean-stud", "demo-cajun-stud"
 HOUSES = {held.id: held for held in BOOK.submissions}
@@ -48,12 +48,6 @@ CAJUN_TABLE = OpenTable("cajun_stud", 6, CAJUN)
 BETTING = played(CARIBBEAN_TABLE, OpenRound())
 HOLE = RevealDealerHand(("Kd", "5c", "7h", "3s"))
 """With the ace of diamonds an ace-king, which plays."""
-
-Log = tuple[rounds.Event, ...]
-
-
-def bonus(seat: int, wager: str) -> PlaceWager:
-    return PlaceWager(seat, wager, 100)
 
 
 def at_settlement(after: Log) -> Log:
