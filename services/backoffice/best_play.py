@@ -94,10 +94,10 @@ class BestPlays:
 
 
 async def _in_a_process(submission: Submission, computation: Computation) -> tuple[Play, Play]:
-    """Best play from `python -m services.par.apart`, which ends with this process. Raises RuntimeError where it fails."""
+    """Best play from `python -m services.par.own_process`, which ends with this process. Raises RuntimeError where it fails."""
     leash = [sys.executable, "-I", "-S", str(LEASH), str(os.getpid()), str(int(signal.SIGKILL)), "-"]
     process = await asyncio.create_subprocess_exec(
-        *leash, sys.executable, "-m", "services.par.apart",
+        *leash, sys.executable, "-m", "services.par.own_process",
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
     assert process.stdin is not None and process.stdout is not None and process.stderr is not None

@@ -99,7 +99,7 @@ def _limit(main: MainSheet) -> list[str]:
     limit = dollars(main.limit_cents)
     if main.cut_from_cents is None:
         return [
-            f"  The aggregate limit of {limit} cuts no hand at any ante: the most won is {main.most_won_antes} antes."
+            f"  The aggregate limit of {limit} cuts no hand at any ante: the most won is {main.most_won_antes:,} antes."
         ]
     return [
         f"  The aggregate limit of {limit} cuts hands from an ante of {dollars(main.cut_from_cents)} on:"

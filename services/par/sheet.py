@@ -135,7 +135,7 @@ def _main_document(main: MainSheet) -> dict[str, Any]:
             for line in main.lines
         ],
         "folds": [{"wager": wager, "chance": _value(chance)} for wager, chance in main.folds],
-        "against_the_dealer": [{"hand": against, "chance": _value(chance)} for against, chance in main.stands],
+        "against_the_dealer": [{"stands": against, "chance": _value(chance)} for against, chance in main.stands],
         "at_minimum_ante": _figures(main.at_minimum),
         "at_maximum_ante": _figures(main.at_maximum),
         "at_maximum_ante_played_as_at_minimum": _figures(main.unchanged),

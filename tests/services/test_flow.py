@@ -27,7 +27,8 @@ OWN_FILES = {
     },
     # A client of the HTTP APIs, nothing more: it has players and dealers, no log.
     "floor": {
-        "calls.py", "dealer.py", "floorperson.py", "hand.py", "offers.py", "players.py", "shuffle.py", "strategies.py",
+        "calls.py", "dealer.py", "floorperson.py", "offers.py", "players.py", "round_in_hand.py", "shuffle.py",
+        "strategies.py",
     },
 }  # fmt: skip
 WRITERS = {

@@ -20,7 +20,8 @@ NAMING = re.sub(r'  source: "655a.12\(a\)"\n  lines:\n(    - .*\n)+', '  table: 
 
 
 @pytest.fixture(autouse=True)
-def no_house(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_house(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    monkeypatch.setenv("ROUNDLOG_PAR_CACHE", str(tmp_path_factory.mktemp("par")))
     for name in ("ROUNDLOG_KAFKA", "ROUNDLOG_POSTGRES", "ROUNDLOG_RULES", "ROUNDLOG_PAYTABLES"):
         monkeypatch.delenv(name, raising=False)
 

@@ -1,4 +1,4 @@
-"""Best play in a process of its own, for a service that has other things to do: `python -m services.par.apart`.
+"""Best play in a process of its own, for a service that has other things to do: `python -m services.par.own_process`.
 
 Takes a submission, pickled, from its input and gives its best play, pickled, as its output. How far it is stands on the
 error output, a line each time: `DONE OF`.
