@@ -1,6 +1,8 @@
 """The par sheet at the terminal and on its page: what stands there, and best play that is computed beside the house."""
 
 import json
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from fractions import Fraction
@@ -23,6 +25,7 @@ from services.par.play import Play
 from services.par.sheet import par_sheet
 from services.runtime.par import warn_of_the_implausible
 
+ROOT = Path(__file__).parents[2]
 Plays = tuple[Play, Play]
 # Kernels are compiled first, which on a busy machine takes its time.
 pytestmark = pytest.mark.timeout(600)
@@ -80,7 +83,7 @@ def test_the_sheet_as_json_says_every_figure_twice(terminal: None, capsys: pytes
 def test_a_file_that_is_not_in_the_folder_has_a_sheet_too(
     terminal: None, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    text = (Path(__file__).parents[2] / "deploy" / "rules" / "demo-mississippi-stud.yaml").read_text()
+    text = (ROOT / "deploy" / "rules" / "demo-mississippi-stud.yaml").read_text()
     (tmp_path / "draft.yaml").write_text(text.replace("id: demo-mississippi-stud", "id: a-draft"))
     assert main(["par", str(tmp_path / "draft.yaml")]) == 0
     assert "a-draft, in force from" in capsys.readouterr().out
@@ -147,6 +150,12 @@ async def pages(
     app.include_router(par_routes(RuleBook((mississippi, mississippi_c)), best_plays))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://office") as client:
         yield client, best_plays
+
+
+@pytest.mark.parametrize("service", ["tables", "wagers", "progressive", "accounts", "backoffice"])
+def test_no_service_imports_the_compiler(service: str) -> None:
+    script = f"import sys, services.{service}.__main__; sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], cwd=ROOT, timeout=120).returncode == 0
 
 
 async def test_best_play_is_computed_beside_the_house(
