@@ -25,12 +25,14 @@ _VIEWS: dict[str, tuple[str, Any]] = {
 
 
 class Play:
-    """The simulated floor, playing so many rounds as fast as it goes; until its end it is a process of the house."""
+    """The simulated floor, playing all three games as fast as it goes, so many rounds or until it is told to stop; until
+    its end it is a process of the house."""
 
-    def __init__(self, house: House, number: int, seed: int) -> None:
-        self.house = house
+    def __init__(self, house: House, *, seed: int, number: int | None = None) -> None:
+        self.house, self.number = house, number
         urls = [word for name in COMMAND_SERVICES for word in (f"--{name}-url", house.url(name))]
-        words = ["--rounds", str(number), "--pace", "0", "--tables", "3", "--seed", str(seed)]
+        words = ["--rounds", str(number or 0), "--pace", "0", "--tables", "3", "--seed", str(seed)]
+        words += ["--stop-s", str(PLAY_SECONDS)]
         self.log = house.folder / f"floor-{seed}.log"
         self.process = house.processes["floor"] = start_process(
             [sys.executable, "-m", "services.floor", *words, *urls],
@@ -40,7 +42,9 @@ class Play:
         )
 
     def ends_well(self) -> None:
-        """Waits for the last round: nothing was refused and nothing failed that was not meant to."""
+        """Waits for the last rounds: nothing was refused and nothing failed that was not meant to."""
+        if self.number is None:
+            self.process.terminate()
         try:
             code = self.process.wait(PLAY_SECONDS)
         except subprocess.TimeoutExpired:
@@ -52,7 +56,7 @@ class Play:
 
 def play(house: House, number: int, seed: int) -> None:
     """So many rounds, undisturbed."""
-    Play(house, number, seed).ends_well()
+    Play(house, seed=seed, number=number).ends_well()
 
 
 def ends(house: House, *topics: str) -> dict[tuple[str, int], int]:
