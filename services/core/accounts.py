@@ -88,8 +88,18 @@ class ReturnStake:
     wager: str
 
 
+@dataclass(frozen=True, slots=True)
+class TakeBackWinnings:
+    """The hand was keyed wrongly: what was credited for it, or given back of its stake, leaves the account again."""
+
+    amount_cents: Cents
+    round_id: str
+    seat: int
+    wager: str
+
+
 PeopleCommand = OpenAccount | Deposit | Withdraw
-ProcessorCommand = PlaceHold | PostHold | ReleaseHold | CreditWinnings | ReturnStake
+ProcessorCommand = PlaceHold | PostHold | ReleaseHold | CreditWinnings | ReturnStake | TakeBackWinnings
 Command = PeopleCommand | ProcessorCommand
 
 # Events -----------------------------------------------------------------------------------------------
@@ -178,6 +188,20 @@ class StakeReturned:
 
 
 @dataclass(frozen=True, slots=True)
+class WinningsTakenBack:
+    """Winnings were credited for a hand that was keyed wrongly: they left the account, as far as they were available.
+
+    `owed_cents` is the rest: the player has it already, and owes it to the house.
+    """
+
+    amount_cents: Cents
+    owed_cents: Cents
+    round_id: str
+    seat: int
+    wager: str
+
+
+@dataclass(frozen=True, slots=True)
 class Refused:
     """A command was refused; nothing changed."""
 
@@ -196,6 +220,7 @@ Event = (
     | HoldReleased
     | WinningsCredited
     | StakeReturned
+    | WinningsTakenBack
     | Refused
 )
 
@@ -207,7 +232,8 @@ Event = (
 class State:
     """An account; not open as long as `player_id` is None.
 
-    `holds` has the open holds with their cents; `references` the record in which each was used, for ever.
+    `holds` has the open holds with their cents; `references` the record in which each was used, for ever. `owed_cents`
+    is what the player had taken already of winnings that were taken back.
     """
 
     sequence: int = 0
@@ -216,6 +242,7 @@ class State:
     held_cents: Cents = 0
     holds: dict[str, Cents] = field(default_factory=dict)
     references: dict[str, int] = field(default_factory=dict)
+    owed_cents: Cents = 0
 
     @property
     def available_cents(self) -> Cents:
@@ -261,6 +288,11 @@ def decide(state: State, command: Command, asking: Asking) -> tuple[Event, ...]:
             _require_open(state, asking)
             _require_positive(amount_cents)
             return (StakeReturned(amount_cents, round_id, seat, wager),)
+        case TakeBackWinnings(amount_cents, round_id, seat, wager):
+            _require_open(state, asking)
+            _require_positive(amount_cents)
+            taken_cents = min(amount_cents, state.available_cents)
+            return (WinningsTakenBack(taken_cents, amount_cents - taken_cents, round_id, seat, wager),)
         case _:
             assert_never(command)
 
@@ -339,6 +371,9 @@ def evolve(state: State, event: Event) -> State:
             return replace(_hold_ended(state, hold_id, amount_cents), sequence=sequence)
         case WinningsCredited(amount_cents) | StakeReturned(amount_cents):
             return _moved(state, amount_cents, state.references)
+        case WinningsTakenBack(amount_cents, owed_cents):
+            moved = _moved(state, -amount_cents, state.references)
+            return replace(moved, owed_cents=state.owed_cents + owed_cents)
         case HoldDeclined() | Refused():
             return replace(state, sequence=sequence)
         case _:
@@ -378,4 +413,5 @@ def view(account_id: AccountId, state: State) -> dict[str, Any]:
         "balance_cents": state.balance_cents,
         "held_cents": state.held_cents,
         "available_cents": state.available_cents,
+        "owed_cents": state.owed_cents,
     }

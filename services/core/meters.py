@@ -50,8 +50,18 @@ class TakenBack:
 
 
 @dataclass(frozen=True, slots=True)
+class Restored:
+    """A share that is taken back: the meter after it, what came in above the limit by it, and what the house put in
+    (negative where it gets back what it had put in for the win)."""
+
+    after: Meter
+    newly_above: Microcents
+    seeded: Microcents
+
+
+@dataclass(frozen=True, slots=True)
 class Terms:
-    """The parameters of a level, as it was opened."""
+    """The parameters of a level: as it was opened, or as they were changed since."""
 
     name: str
     base: Microcents
@@ -65,8 +75,9 @@ class Terms:
 class Level:
     """One level now: its terms, its contents, and its tallies since it opened.
 
-    `contributed` is net of reversals, `seeded` all that the house put in, `hits` every share won. After
-    every event, exactly: value + hidden + overflow + won = seeded + contributed.
+    `wagered_cents` are the wagers behind what was contributed; both are net of reversals. `seeded` is all that the
+    house put in and did not get back, `hits` every share won and not taken back. After every event, exactly:
+    value + hidden + overflow + won + transferred out = seeded + contributed + transferred in.
     """
 
     terms: Terms
@@ -77,6 +88,9 @@ class Level:
     won_cents: Cents = 0
     paid_cents: Cents = 0
     hits: int = 0
+    wagered_cents: Cents = 0
+    transferred_in: Microcents = 0
+    transferred_out: Microcents = 0
 
     @property
     def name(self) -> str:
@@ -115,8 +129,30 @@ class Level:
         seeded = max(0, self.terms.reset - left)
         return Share(amount_cents, Meter(left + seeded, meter.hidden, meter.overflow), seeded)
 
-    def gained(self, shown: Microcents, hidden: Microcents, overflow: Microcents) -> "Level":
-        """After a contribution to the three parts."""
+    def give_back(self, fell: Meter, seeded: Microcents) -> Restored:
+        """The reversal of a recorded share, by which each part fell as recorded and the house put `seeded` in.
+
+        Each part regains what it lost. What was shown in the meantime stays above the reset and below the limit, as
+        always: what is above goes to the overflow, and what is lacking the house puts in.
+        """
+        hidden = self.meter.hidden + fell.hidden
+        overflow = max(0, self.meter.overflow + fell.overflow)
+        value = self.meter.total + fell.total - hidden - overflow
+        above = max(0, value - self.terms.limit)
+        lacking = max(0, self.terms.reset - value)
+        return Restored(Meter(value - above + lacking, hidden, overflow + above), above, lacking - seeded)
+
+    def leaving(self) -> Meter:
+        """What another level gets when this one is closed: all but the reset, which the house takes back."""
+        return Meter(self.meter.value - self.terms.reset, self.meter.hidden, self.meter.overflow)
+
+    def arriving(self, moved: Meter) -> Meter:
+        """What a closed level adds to the parts of this one: above the limit it is overflow."""
+        shown = min(moved.value, max(0, self.terms.limit - self.meter.value))
+        return Meter(shown, moved.hidden, moved.overflow + moved.value - shown)
+
+    def gained(self, wager_cents: Cents, shown: Microcents, hidden: Microcents, overflow: Microcents) -> "Level":
+        """After a contribution of wagers to the three parts."""
         # Made in one piece: most records of a log are contributions, and a replay goes through all of them.
         return Level(
             self.terms,
@@ -127,13 +163,19 @@ class Level:
             self.won_cents,
             self.paid_cents,
             self.hits,
+            self.wagered_cents + wager_cents,
+            self.transferred_in,
+            self.transferred_out,
         )
 
-    def reversed(self, back: TakenBack) -> "Level":
+    def reversed(self, wager_cents: Cents, back: TakenBack) -> "Level":
         """After the reversal of a contribution."""
         left = self.meter.less(back.taken).plus(Meter(back.seeded, 0, 0))
         return replace(
-            self._holding(left), contributed=self.contributed - back.taken.total, seeded=self.seeded + back.seeded
+            self._holding(left),
+            contributed=self.contributed - back.taken.total,
+            seeded=self.seeded + back.seeded,
+            wagered_cents=self.wagered_cents - wager_cents,
         )
 
     def won(self, share: Share) -> "Level":
@@ -145,9 +187,40 @@ class Level:
             hits=self.hits + 1,
         )
 
+    def restored(self, amount_cents: Cents, back: Restored) -> "Level":
+        """After a share of it that was won is taken back."""
+        return replace(
+            self,
+            meter=back.after,
+            seeded=self.seeded + back.seeded,
+            overflow_lifetime=self.overflow_lifetime + back.newly_above,
+            won_cents=self.won_cents - amount_cents,
+            hits=self.hits - 1,
+        )
+
     def paid(self, amount_cents: Cents) -> "Level":
         """After a share that was locked is paid."""
         return replace(self, paid_cents=self.paid_cents + amount_cents)
+
+    def under(self, terms: Terms, seeded: Microcents) -> "Level":
+        """After its parameters changed; `seeded` is what the house put in to bring it up to a higher reset."""
+        meter = self.meter.plus(Meter(seeded, 0, 0))
+        return replace(self, terms=terms, meter=meter, seeded=self.seeded + seeded)
+
+    def moved_in(self, arrived: Meter) -> "Level":
+        """After what another level had was added to it."""
+        held = self._holding(self.meter.plus(arrived))
+        return replace(held, transferred_in=self.transferred_in + arrived.total)
+
+    def moved_out(self, moved: Meter) -> "Level":
+        """After it was closed: `moved` is with another level, and the house has the rest back."""
+        rest = self.meter.total - moved.total
+        return replace(
+            self,
+            meter=Meter(0, 0, 0),
+            seeded=self.seeded - rest,
+            transferred_out=self.transferred_out + moved.total,
+        )
 
     def _holding(self, meter: Meter) -> "Level":
         # Overflow that a win puts back above the limit was counted when it first came in.
@@ -164,7 +237,10 @@ class Level:
             "overflow_microcents": self.meter.overflow,
             "overflow_lifetime_microcents": self.overflow_lifetime,
             "contributed_microcents": self.contributed,
+            "wagered_cents": self.wagered_cents,
             "seeded_microcents": self.seeded,
+            "transferred_in_microcents": self.transferred_in,
+            "transferred_out_microcents": self.transferred_out,
             "paid_cents": self.paid_cents,
             "pending_cents": self.won_cents - self.paid_cents,
             "hits": self.hits,

@@ -21,11 +21,14 @@ Card = Annotated[str, "card"]
 """Rank and suit: 23456789TJQKA and cdhs."""
 Multiple = Annotated[int, "multiple"]
 Count = Annotated[int, "count"]
+Number = Annotated[int, "number"]
+"""Of a thing that is counted from 1, such as a proposal."""
 Position = Annotated[str, "position"]
 """A seat's number as text, or `dealer`."""
 GameName = Annotated[str, "game"]
 WagerName = Annotated[str, "wager"]
 HandName = Annotated[str, "hand"]
+LevelName = Annotated[str, "level"]
 
 DEALER: Position = "dealer"
 

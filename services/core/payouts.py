@@ -12,12 +12,14 @@ from services.core.refusal import Refused
 
 
 class ClaimState(StrEnum):
-    """The steps of a claim, in this order; `documented` only for a hand pay."""
+    """The steps of a claim, in this order; `documented` only for a hand pay. `rejected` ends it too: it was not made, or
+    taken back."""
 
     HIT = "hit"
     VALIDATED = "validated"
     DOCUMENTED = "documented"
     PAID = "paid"
+    REJECTED = "rejected"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,16 @@ class Steps:
                 self.sections.pay,
             )
 
+    def require_signature(self) -> None:
+        self._require_validated()
+
+    def require_undocumented(self) -> None:
+        if self.state is ClaimState.DOCUMENTED:
+            raise Refused(
+                f"The payout {self.claim_id} is documented, by slip {self.slip_number}: it is not rejected any more."
+                " Void the slip first where the payout is wrong."
+            )
+
     def _require_validated(self) -> None:
         if self.state is ClaimState.HIT:
             raise Refused(
@@ -97,6 +109,14 @@ def not_waiting(claim_id: ClaimId) -> Refused:
     return Refused(
         f"No payout {claim_id} is waiting here: it was paid already, or never made."
         " Look for it among the claims of its round."
+    )
+
+
+def validated_by_who_keyed(claim_id: ClaimId, actor: str, by: Sections) -> Refused:
+    """The person who keyed the hand is not the one who says that it is right."""
+    return Refused(
+        f"{actor} keyed the hand of the payout {claim_id}: another person validates it. Call a floorperson.",
+        by.validate,
     )
 
 

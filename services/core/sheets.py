@@ -100,9 +100,21 @@ class JackpotSheet:
 def round_of(event: jackpots.Event) -> str | None:
     """The round that an event of `jackpots` belongs to, or None."""
     match event:
-        case jackpots.PayoutClaimed() | jackpots.EnvyBonusDue() | jackpots.EnvyBonusPaid():
+        case (
+            jackpots.PayoutClaimed()
+            | jackpots.EnvyBonusDue()
+            | jackpots.EnvyBonusPaid()
+            | jackpots.EnvyBonusTakenBack()
+        ):
             return event.round_id
-        case jackpots.PayoutValidated() | jackpots.PayoutDocumented() | jackpots.PayoutPaid():
+        case (
+            jackpots.PayoutValidated()
+            | jackpots.PayoutDocumented()
+            | jackpots.SlipVoided()
+            | jackpots.PayoutRejected()
+            | jackpots.PayoutPaid()
+            | jackpots.PayoutTakenBack()
+        ):
             # A claim's id begins with its round's, which has no dot.
             return event.claim_id.partition(".")[0]
         case _:
@@ -113,13 +125,19 @@ def with_jackpot(sheet: JackpotSheet, event: jackpots.Event) -> JackpotSheet:
     """The sheet behind one more event of its round."""
     match event:
         case jackpots.PayoutClaimed():
-            return replace(sheet, claims=(*sheet.claims, ClaimLine(event)))
+            # A hand that was keyed again may win by the same wager: its claim takes the place of the one taken back.
+            others = tuple(line for line in sheet.claims if line.claim.claim_id != event.claim_id)
+            return replace(sheet, claims=(*others, ClaimLine(event)))
         case jackpots.PayoutValidated(claim_id):
             return _moved(sheet, claim_id, ClaimState.VALIDATED, None)
         case jackpots.PayoutDocumented(claim_id=claim_id, slip_number=slip_number):
             return _moved(sheet, claim_id, ClaimState.DOCUMENTED, slip_number)
+        case jackpots.SlipVoided(claim_id=claim_id):
+            return _moved(sheet, claim_id, ClaimState.VALIDATED, None)
         case jackpots.PayoutPaid(claim_id=claim_id):
             return _moved(sheet, claim_id, ClaimState.PAID, None)
+        case jackpots.PayoutRejected(claim_id=claim_id) | jackpots.PayoutTakenBack(claim_id=claim_id):
+            return _moved(sheet, claim_id, ClaimState.REJECTED, None)
         case jackpots.EnvyBonusDue():
             return replace(sheet, envy=(*sheet.envy, EnvyLine(event)))
         case jackpots.EnvyBonusPaid(holder_seat=holder, recipient_seat=recipient):
@@ -130,6 +148,10 @@ def with_jackpot(sheet: JackpotSheet, event: jackpots.Event) -> JackpotSheet:
                 for line in sheet.envy
             )
             return replace(sheet, envy=envy)
+        case jackpots.EnvyBonusTakenBack(holder_seat=holder, recipient_seat=recipient):
+            seats = (holder, recipient)
+            left = tuple(line for line in sheet.envy if (line.envy.holder_seat, line.envy.recipient_seat) != seats)
+            return replace(sheet, envy=left)
         case _:
             return sheet
 

@@ -58,11 +58,14 @@ _TAGGED: dict[str, Any] = {
     "card": Annotated[str, Field(pattern=r"^[2-9TJQKA][cdhs]$")],
     "multiple": Annotated[int, Field(ge=1, le=99)],
     "count": Annotated[int, Field(ge=0, le=999)],
+    "number": Annotated[int, Field(ge=1, le=10**9)],
     "cents": Annotated[int, Field(ge=1, le=CENTS_MAX)],
+    "ppm": Annotated[int, Field(ge=0, le=10**6)],
     "position": Annotated[str, BeforeValidator(_position), Field(pattern=r"^([1-9][0-9]?|dealer)$")],
     "game": Annotated[str, Field(pattern=r"^[a-z0-9_]{1,40}$")],
     "wager": Annotated[str, Field(pattern=r"^[a-z0-9_]{1,40}$")],
     "hand": Annotated[str, Field(pattern=r"^[a-z0-9_]{1,40}$")],
+    "level": Annotated[str, Field(pattern=r"^[a-z0-9_]{1,40}$")],
 }
 _SAID = {
     "id": "letters, digits, dots, dashes and underscores, at most 96",
@@ -71,11 +74,14 @@ _SAID = {
     "card": "a card such as As or Td: a rank of 23456789TJQKA and a suit of cdhs",
     "multiple": "a whole number, from 1",
     "count": "a whole number, from 0",
+    "number": "a whole number, from 1",
     "cents": "a whole number of cents, from 1",
+    "ppm": "parts per million of the wager, from 0 to 1000000",
     "position": "a seat's number or dealer",
     "game": "a game's name such as mississippi_stud",
     "wager": "a wager's name such as ante",
     "hand": "a hand's name",
+    "level": "a level's name such as meter",
 }
 
 

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass, field
 
-from services.core.jackpots.events import ContributionAccepted, EnvyBonusDue, PayoutClaimed
-from services.core.meters import Level
-from services.core.money import Cents
-from services.core.names import ClaimId, RoundId, RulesId, TableId
+from services.core.jackpots.events import EnvyBonusDue, PayoutClaimed
+from services.core.jackpots.levels import ContributionAccepted, LevelMoved, LevelTerms
+from services.core.meters import Level, Meter
+from services.core.money import Cents, Microcents
+from services.core.names import ClaimId, ProgressiveId, RoundId, RulesId, TableId
 from services.core.payouts import ClaimState
 
 AWARDS_KEPT = 25
@@ -13,12 +14,22 @@ AWARDS_KEPT = 25
 
 
 @dataclass(frozen=True, slots=True)
+class Locked:
+    """What a share took from its level, part by part, and what the house put in for it: to be given back as it was."""
+
+    fell: Meter
+    seeded: Microcents
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim that is not paid yet."""
+    """A claim and how far it has come. `people` are those who signed for it so far, each once."""
 
     claimed: PayoutClaimed
     step: ClaimState
     slip_number: int | None
+    locked: Locked | None
+    people: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +43,35 @@ class Award:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """Other parameters for a level, proposed and not in force yet."""
+
+    number: int
+    name: str
+    after: LevelTerms
+    reason: str
+    proposed_by: str
+    approved_by: str | None
+    idle_after_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The progressive ends, or has ended: to which other its levels go, until when they are due there."""
+
+    transfer_to: ProgressiveId
+    levels: tuple[LevelMoved, ...]
+    due_at_ms: int
+    closed: bool
+
+
+@dataclass(frozen=True, slots=True)
 class State:
     """A progressive; not open as long as `rules` is None.
 
     `contributions` has each table's last, which a void reverses; `envy` what is due, by round; `slips`
-    the last slip number given.
+    the last slip number given; `locked` what a share took whose claim is not made yet. `ended` and `envy_paid` have what was paid or
+    rejected of the last round of each table, in case its hand was keyed wrongly.
     """
 
     sequence: int = 0
@@ -44,10 +79,21 @@ class State:
     rules_sha256: bytes = b""
     levels: tuple[Level, ...] = ()
     contributions: dict[TableId, ContributionAccepted] = field(default_factory=dict)
+    last_contribution_at_ms: int = 0
     claims: dict[ClaimId, Claim] = field(default_factory=dict)
     envy: dict[RoundId, tuple[EnvyBonusDue, ...]] = field(default_factory=dict)
     slips: int = 0
     awards: tuple[Award, ...] = ()
+    locked: dict[ClaimId, Locked] = field(default_factory=dict)
+    ended: dict[TableId, tuple[Claim, ...]] = field(default_factory=dict)
+    envy_paid: dict[TableId, tuple[EnvyBonusDue, ...]] = field(default_factory=dict)
+    proposals: int = 0
+    changes: tuple[Change, ...] = ()
+    end: End | None = None
+
+    def level(self, name: str) -> Level | None:
+        """The level of that name."""
+        return next((level for level in self.levels if level.name == name), None)
 
 
 INITIAL = State()

@@ -3,24 +3,53 @@
 from dataclasses import asdict
 from typing import Any
 
-from services.core.accounts import CreditWinnings
+from services.core.accounts import CreditWinnings, TakeBackWinnings
 from services.core.asking import Following
-from services.core.jackpots.events import Event, PayoutDocumented, PayoutPaid, PayoutValidated
-from services.core.jackpots.progressive import Claim, State
+from services.core.jackpots.commands import AcceptTransfer, CompleteClosing
+from services.core.jackpots.events import (
+    CommandForwarded,
+    Event,
+    PayoutDocumented,
+    PayoutPaid,
+    PayoutRejected,
+    PayoutTakenBack,
+    PayoutValidated,
+    ProgressiveClosing,
+    TransferAccepted,
+    TransferDeclined,
+)
+from services.core.jackpots.levels import LevelTerms
+from services.core.jackpots.progressive import Change, Claim, State
+from services.core.money import whole_cents
 from services.core.names import ProgressiveId, Source
+from services.core.payouts import ClaimState
 from services.core.rounds import ReleasePayout
 
 
 def following(progressive_id: ProgressiveId, event: Event) -> tuple[Following, ...]:
-    """What a record asks of others: the table lets the hand go, the account credits the winnings."""
+    """What a record asks of others: the table lets the hand go, the account credits or gives back, and a progressive
+    that ends hands on what it holds and what is still asked of it."""
     match event:
         case PayoutValidated(claim_id, table_id):
             return (Following("rounds", table_id, ReleasePayout(claim_id, documented=False)),)
         case PayoutDocumented(claim_id, table_id):
             return (Following("rounds", table_id, ReleasePayout(claim_id, documented=True)),)
+        case PayoutRejected(claim_id, table_id):
+            return (Following("rounds", table_id, ReleasePayout(claim_id, documented=False, rejected=True)),)
         case PayoutPaid(source=Source.GAME_ACCOUNT, account_id=str(account_id)):
             credit = CreditWinnings(event.amount_cents, event.round_id, event.seat, event.wager)
             return (Following("accounts", account_id, credit),)
+        case PayoutTakenBack(state=ClaimState.PAID, source=Source.GAME_ACCOUNT, account_id=str(account_id)):
+            back = TakeBackWinnings(event.amount_cents, event.round_id, event.seat, event.wager)
+            return (Following("accounts", account_id, back),)
+        case ProgressiveClosing(transfer_to, levels, contributions):
+            return (Following("jackpots", transfer_to, AcceptTransfer(progressive_id, levels, contributions)),)
+        case TransferAccepted(transfer_from):
+            return (Following("jackpots", transfer_from, CompleteClosing(progressive_id, None)),)
+        case TransferDeclined(transfer_from, reason):
+            return (Following("jackpots", transfer_from, CompleteClosing(progressive_id, reason)),)
+        case CommandForwarded(transfer_to=to):
+            return (Following("jackpots", to, event.command),)
         case _:
             return ()
 
@@ -31,6 +60,9 @@ def view(progressive_id: ProgressiveId, state: State) -> dict[str, Any]:
         "progressive_id": progressive_id,
         "rules": state.rules,
         "sequence": state.sequence,
+        "state": "open" if state.end is None else "closed" if state.end.closed else "closing",
+        "transfer_to": None if state.end is None else state.end.transfer_to,
+        "transfer_due_at_ms": None if state.end is None else state.end.due_at_ms,
         "levels": [level.view() for level in state.levels],
         "claims": [_claim_view(claim) for claim in state.claims.values()],
         "envy": [
@@ -47,6 +79,7 @@ def view(progressive_id: ProgressiveId, state: State) -> dict[str, Any]:
             for due in of_round
         ],
         "awards": [asdict(award) for award in state.awards],
+        "changes": [_change_view(change) for change in state.changes],
     }
 
 
@@ -54,3 +87,23 @@ def _claim_view(claim: Claim) -> dict[str, Any]:
     private = ("player_id", "account_id", "entered_by")
     shown = {name: value for name, value in asdict(claim.claimed).items() if name not in private}
     return {**shown, "state": claim.step, "slip_number": claim.slip_number}
+
+
+def _change_view(change: Change) -> dict[str, Any]:
+    return {
+        "change": change.number,
+        "level": change.name,
+        **terms_view(change.after),
+        "reason": change.reason,
+        "state": "proposed" if change.approved_by is None else "approved",
+    }
+
+
+def terms_view(terms: LevelTerms) -> dict[str, Any]:
+    """Parameters as people read them."""
+    return {
+        "reset_cents": whole_cents(terms.reset_microcents),
+        "limit_cents": whole_cents(terms.limit_microcents),
+        "rate_ppm": terms.rate_ppm,
+        "hidden_rate_ppm": terms.hidden_rate_ppm,
+    }

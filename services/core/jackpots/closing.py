@@ -1,0 +1,118 @@
+"""How a progressive ends: what it holds, less its resets, goes to a similar one, and what comes later follows."""
+
+from typing import Any
+
+from services.core import refusal
+from services.core.asking import Asking
+from services.core.jackpots.commands import (
+    AcceptTransfer,
+    AwardEnvy,
+    ClaimPayout,
+    CloseProgressive,
+    CompleteClosing,
+    Contribute,
+    ReverseContribution,
+    TakeBackEnvy,
+    TakeBackPayout,
+)
+from services.core.jackpots.events import (
+    ClosingGivenUp,
+    CommandForwarded,
+    Event,
+    ProgressiveClosed,
+    ProgressiveClosing,
+    TransferAccepted,
+    TransferDeclined,
+)
+from services.core.jackpots.levels import LevelMoved
+from services.core.jackpots.progressive import End, State
+from services.core.meters import Meter
+from services.core.paytables import Kind
+from services.core.rules import Submission
+
+TRANSFER_MS = 30 * 24 * 3600 * 1000
+"""A jackpot that is taken away is with a similar one within 30 days: Iowa 491-11.12(4). Pennsylvania's own conditions
+(44 Pa.B. 599) were not found."""
+
+
+def close(state: State, command: CloseProgressive, asking: Asking) -> tuple[Event, ...]:
+    """What the levels hold is offered to the other progressive."""
+    if state.end is not None:
+        done = "is closed" if state.end.closed else "is closing"
+        raise refusal.Refused(f"The progressive {asking.key} {done} already: its levels go to {state.end.transfer_to}.")
+    if command.transfer_to == asking.key:
+        raise refusal.Refused("A progressive cannot take over its own levels: name another one.")
+    if command.target_rules is None or command.target_sha256 is None:
+        raise refusal.Refused(
+            f"The progressive {command.transfer_to} is not open: open it first, or name another to take the levels over."
+        )
+    if state.claims or state.envy:
+        waiting = [*state.claims, *(f"the Envy Bonuses of {round_id}" for round_id in state.envy)]
+        raise refusal.Refused(
+            f"{', '.join(waiting)} must be paid or rejected first: a progressive ends when nothing of it is owed."
+        )
+    own, other = (asking.book.by_sha256(sha256) for sha256 in (state.rules_sha256, command.target_sha256))
+    if _similar(own) != _similar(other):
+        raise refusal.Refused(
+            f"{command.transfer_to} runs under {command.target_rules}, which is not similar: the same game, with the"
+            " same hands for the same shares of the same levels. Name one that is."
+        )
+    moved = tuple(_moved(level.name, level.leaving()) for level in state.levels)
+    tables = tuple(state.contributions.values())
+    return (ProgressiveClosing(command.transfer_to, moved, tables, asking.at_ms + TRANSFER_MS),)
+
+
+def accept(state: State, command: AcceptTransfer) -> tuple[Event, ...]:
+    """What another progressive offered, or the reason why it is not taken."""
+    reason = None
+    if state.end is not None:
+        reason = f"This progressive ends too: its levels go to {state.end.transfer_to}."
+    elif [part.name for part in command.levels] != [level.name for level in state.levels]:
+        reason = "The levels are not the same."
+    if reason is not None:
+        return (TransferDeclined(command.transfer_from, reason),)
+    arrived = tuple(
+        _moved(level.name, level.arriving(Meter(part.shown_microcents, part.hidden_microcents, part.overflow_microcents)))
+        for level, part in zip(state.levels, command.levels, strict=True)
+    )
+    return (TransferAccepted(command.transfer_from, arrived, command.contributions),)
+
+
+def complete(state: State, command: CompleteClosing) -> tuple[Event, ...]:
+    """The other progressive has it all, or this one goes on."""
+    if state.end is None or state.end.closed or state.end.transfer_to != command.transfer_to:
+        return ()
+    if command.declined is not None:
+        return (ClosingGivenUp(command.transfer_to, command.declined),)
+    return (ProgressiveClosed(command.transfer_to, state.end.levels),)
+
+
+def forwarded(end: End, command: Any) -> CommandForwarded | None:
+    """What a processor asks of a progressive that ends is asked of the other one; None for what stays here."""
+    to = end.transfer_to
+    match command:
+        case Contribute():
+            return CommandForwarded(to, contribute=command)
+        case ReverseContribution():
+            return CommandForwarded(to, reverse=command)
+        case ClaimPayout():
+            return CommandForwarded(to, claim=command)
+        case TakeBackPayout():
+            return CommandForwarded(to, take_back=command)
+        case AwardEnvy():
+            return CommandForwarded(to, envy=command)
+        case TakeBackEnvy():
+            return CommandForwarded(to, take_back_envy=command)
+        case _:
+            return None
+
+
+def _moved(name: str, meter: Meter) -> LevelMoved:
+    return LevelMoved(name, meter.value, meter.hidden, meter.overflow)
+
+
+def _similar(rules: Submission) -> tuple[Any, ...]:
+    """What two jackpots have in common that may be one: the game, and which hands win which shares of which levels."""
+    assert rules.progressive is not None, "a progressive is open under a submission that offers none"
+    shares = tuple((line.hand, line.odds.text) for line in rules.progressive.table.lines if line.odds.kind is Kind.SHARE)
+    return (rules.game, rules.levels, shares)

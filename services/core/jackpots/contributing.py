@@ -1,0 +1,71 @@
+"""How levels are opened, raised by wagers, and lowered again where a round is void."""
+
+from services.core import refusal
+from services.core.asking import Asking
+from services.core.jackpots import terms
+from services.core.jackpots.commands import Contribute, OpenProgressive, ReverseContribution
+from services.core.jackpots.events import (
+    ContributionTakenBack,
+    Event,
+    LevelOpened,
+    LevelReversal,
+    ProgressiveOpened,
+)
+from services.core.jackpots.levels import ContributionAccepted, LevelContribution
+from services.core.jackpots.progressive import State
+from services.core.meters import Meter
+from services.core.money import MICROCENTS_PER_CENT
+
+
+def open_under(state: State, command: OpenProgressive, asking: Asking) -> tuple[Event, ...]:
+    """The levels as the submission has them."""
+    if state.rules is not None:
+        raise refusal.Refused(
+            f"The progressive {asking.key} is open already, under {state.rules}. It opens once; use it as it is."
+        )
+    submission = asking.book.in_force(command.rules, asking.at_ms)
+    if submission is None:
+        raise refusal.Refused(
+            f"No submission {command.rules} is in force today. Check the name and the date from which it is in force."
+        )
+    if submission.progressive is None:
+        raise refusal.Refused(
+            f"The submission {command.rules} offers no progressive wager, so it has no levels. Name one that does."
+        )
+    levels = tuple(
+        LevelOpened(
+            name=level.name,
+            base_microcents=level.base_cents * MICROCENTS_PER_CENT,
+            reset_microcents=level.reset_cents * MICROCENTS_PER_CENT,
+            rate_ppm=level.rate_ppm,
+            hidden_rate_ppm=level.hidden_rate_ppm,
+            limit_microcents=level.limit_cents * MICROCENTS_PER_CENT,
+        )
+        for level in submission.progressive.levels
+    )
+    return (ProgressiveOpened(submission.id, submission.sha256, levels),)
+
+
+def contribute(state: State, command: Contribute, asking: Asking) -> tuple[Event, ...]:
+    """What the accepted progressive wagers of a round add to each level."""
+    last = state.contributions.get(command.table_id)
+    if last is not None and last.round_id == command.round_id:
+        return ()
+    changed, state = terms.after_idle(state, asking.at_ms)
+    gains = [(level.name, level.gain(command.wager_cents)) for level in state.levels]
+    parts = tuple(LevelContribution(name, gain.value, gain.hidden, gain.overflow) for name, gain in gains)
+    accepted = ContributionAccepted(command.table_id, command.round_id, command.wager_cents, parts, asking.at_ms)
+    return (*changed, accepted)
+
+
+def reverse(state: State, command: ReverseContribution) -> tuple[Event, ...]:
+    """The contribution of a void round, as it was recorded."""
+    last = state.contributions.get(command.table_id)
+    if last is None or last.round_id != command.round_id:
+        return ()
+    parts = []
+    for level, part in zip(state.levels, last.levels, strict=True):
+        back = level.take_back(Meter(part.shown_microcents, part.hidden_microcents, part.overflow_microcents))
+        taken = back.taken
+        parts.append(LevelReversal(level.name, taken.value, taken.hidden, taken.overflow, back.seeded))
+    return (ContributionTakenBack(command.table_id, command.round_id, tuple(parts)),)
