@@ -28,7 +28,14 @@ class Stream:
 STREAMS = (
     Stream("rounds", "tables", "round-commands", "round-commands", "table_id", ()),
     Stream("wagers", "wagers", "rounds", None, "table_id", ("jackpots", "accounts")),
-    Stream("jackpots", "progressive", "jackpot-commands", "jackpot-commands", "progressive_id", ("rounds", "accounts")),
+    Stream(
+        "jackpots",
+        "progressive",
+        "jackpot-commands",
+        "jackpot-commands",
+        "progressive_id",
+        ("rounds", "jackpots", "accounts"),
+    ),
     Stream("accounts", "accounts", "account-commands", "account-commands", "account_id", ("rounds",)),
 )
 

@@ -43,7 +43,7 @@ def section(event: Any, game: GameName | None) -> str | None:
             return next((street.decide_section for street in streets if street.wager == wager), None)
         case rounds.MagicCardDrawn() | rounds.LuckyPositionDrawn():
             return sections.extras
-        case rounds.HandShown():
+        case rounds.HandShown() | rounds.HandReplaced():
             return sections.show
         case rounds.WagersForfeited():
             return sections.forfeit
@@ -145,6 +145,8 @@ def _play(event: Any) -> str | None:
             return f"The All-Six card is {cards([card])}."
         case rounds.HandShown(_, seat, shown):
             return f"Seat {seat} shows {cards(shown)}."
+        case rounds.HandReplaced(_, seat, shown, reason, keyed_by):
+            return f"The hand of seat {seat} had been keyed wrongly: {keyed_by} keys {cards(shown)}. {reason}"
         case rounds.PayoutAwaited(_, claim_id, documents):
             until = "validated and documented" if documents else "validated"
             return f"The round stays open until {claim_id} is {until}."
@@ -152,6 +154,8 @@ def _play(event: Any) -> str | None:
             return f"The table knows that {claim_id} is validated."
         case rounds.PayoutDocumented(_, claim_id):
             return f"The table knows that {claim_id} is documented."
+        case rounds.PayoutRejected(_, claim_id):
+            return f"The table knows that {claim_id} is not paid."
         case rounds.RoundVoided(_, reason, _, deck_removed):
             deck = " The deck is removed." if deck_removed else ""
             return f"{reason} Every wager is returned.{deck}"
@@ -180,6 +184,10 @@ def _wagers(event: Any) -> str | None:
             return _settled(event)
         case wagers.EnvyBonusWon(_, _, holder, recipients, hand, cents):
             return f"The {words(hand)} of seat {holder} brings {dollars(cents)} each to {_seats(recipients)}."
+        case wagers.WagerReversed(_, seat, wager, on):
+            return f"Seat {seat}: what {_wager(wager, on)} had come to does not stand; the hand had been keyed wrongly."
+        case wagers.EnvyBonusReversed(_, _, holder):
+            return f"The hand of seat {holder} had been keyed wrongly: it brings nobody an Envy Bonus."
         case wagers.RoundFinished(_, void):
             return "Nothing more is settled: the round is void." if void else "Every wager is settled."
         case _:
@@ -213,16 +221,27 @@ def _claims(event: Any) -> str | None:
             paid = f"{dollars(event.amount_cents)} {SOURCES[event.source]}"
             won = f"{words(event.hand)} on {_wager(event.wager, event.on)}"
             return f"Seat {event.seat}: {won} waits for a floorperson: {paid}."
-        case jackpots.PayoutValidated(claim_id):
-            return f"A floorperson validated {claim_id}."
+        case jackpots.PayoutValidated(claim_id, _, validated_by):
+            return f"{validated_by or 'A floorperson'} validated {claim_id}."
+        case jackpots.PayoutSigned(claim_id, signed_by):
+            return f"{signed_by} signed for {claim_id} too."
         case jackpots.PayoutDocumented(claim_id, _, document, slip_number):
             return f"{claim_id} is documented by {document}; slip number {slip_number}."
+        case jackpots.SlipVoided(claim_id, slip_number, reason):
+            return f"Slip {slip_number} of {claim_id} is void: {reason}"
+        case jackpots.PayoutRejected(claim_id, _, cents, reason):
+            return f"{claim_id}, {dollars(cents)}, is not paid: {reason}"
+        case jackpots.PayoutTakenBack(claim_id=claim_id, state=state, amount_cents=cents):
+            return f"{claim_id}, {dollars(cents)}, was not won: the hand had been keyed wrongly. It was {state.value}."
         case jackpots.PayoutPaid(seat=seat, wager=wager, amount_cents=cents, source=source):
             return f"Seat {seat} was paid {dollars(cents)} for {_wager(wager)}, {SOURCES[source]}."
         case jackpots.EnvyBonusDue(_, _, holder, recipient, hand, cents):
             return f"Seat {recipient} is due {dollars(cents)} for the {words(hand)} of seat {holder}."
         case jackpots.EnvyBonusPaid(_, holder, recipient, cents):
             return f"Seat {recipient} was paid its Envy Bonus of {dollars(cents)} for the hand of seat {holder}."
+        case jackpots.EnvyBonusTakenBack(_, holder, recipient, cents, paid):
+            back = " and must be got back" if paid else ""
+            return f"The Envy Bonus of {dollars(cents)} to seat {recipient} for seat {holder} was not earned{back}."
         case _:
             return None
 
@@ -240,8 +259,52 @@ def _meters(event: Any) -> str | None:
         case jackpots.LevelHit(_, _, seat, name, percent, cents, value):
             share = f"{percent} % of {words(name)}, {dollars(cents)}"
             return f"Seat {seat} wins {share}. It goes on from {_microcents(value)}."
+        case jackpots.LevelRestored(claim_id, _, name, cents, value):
+            return f"{words(name)} regains {dollars(cents)} of {claim_id}. It goes on from {_microcents(value)}."
+        case jackpots.TransferAccepted(transfer_from, levels):
+            return f"What {transfer_from} held is taken over: {_moved(levels)}."
+        case jackpots.TransferDeclined(transfer_from, reason):
+            return f"What {transfer_from} offered is not taken over. {reason}"
+        case jackpots.ProgressiveClosing(transfer_to, levels):
+            return f"The progressive ends. It offers {transfer_to} what it holds: {_moved(levels)}."
+        case jackpots.ProgressiveClosed(transfer_to):
+            return f"The progressive is closed; {transfer_to} has what it held."
+        case jackpots.ClosingGivenUp(transfer_to, reason):
+            return f"The progressive goes on: {transfer_to} does not take over what it holds. {reason}"
+        case jackpots.CommandForwarded(transfer_to):
+            return f"What was asked of this progressive is asked of {transfer_to}."
+        case _:
+            return _parameters(event)
+
+
+def _moved(levels: Iterable[jackpots.LevelMoved]) -> str:
+    parts = [(each.name, each.shown_microcents + each.hidden_microcents + each.overflow_microcents) for each in levels]
+    return ", ".join(f"{words(name)} {_finely(microcents)}" for name, microcents in parts)
+
+
+def _parameters(event: Any) -> str | None:
+    match event:
+        case jackpots.ParametersProposed(change, name, before, after, reason, proposed_by):
+            return f"Change {change}: {proposed_by} proposes for {words(name)} {_changed(before, after)}. {reason}"
+        case jackpots.ParametersApproved(change, name, approved_by):
+            return f"Change {change} of {words(name)} is approved by {approved_by}, and waits for its moment."
+        case jackpots.ParametersDropped(change, name, reason):
+            return f"Change {change} of {words(name)} is dropped: {reason}"
+        case jackpots.ParametersChanged(change, name, before, after):
+            return f"Change {change} is in force. {words(name)} goes by {_changed(before, after)}."
         case _:
             return None
+
+
+def _changed(before: jackpots.LevelTerms, after: jackpots.LevelTerms) -> str:
+    """What differs, as `limit $300,000.00 instead of $250,000.00`."""
+    said = (
+        ("reset", _microcents(before.reset_microcents), _microcents(after.reset_microcents)),
+        ("limit", _microcents(before.limit_microcents), _microcents(after.limit_microcents)),
+        ("rate", f"{before.rate_ppm} ppm", f"{after.rate_ppm} ppm"),
+        ("hidden rate", f"{before.hidden_rate_ppm} ppm", f"{after.hidden_rate_ppm} ppm"),
+    )
+    return ", ".join(f"{name} {new} instead of {old}" for name, old, new in said if old != new)
 
 
 # Accounts -------------------------------------------------------------------------------------------------
@@ -267,5 +330,8 @@ def _accounts(event: Any) -> str | None:
             return f"{dollars(cents)} were credited for {_wager(wager)} of seat {seat}."
         case accounts.StakeReturned(cents, _, seat, wager):
             return f"The stake of {dollars(cents)} on {_wager(wager)} of seat {seat} came back."
+        case accounts.WinningsTakenBack(cents, owed, _, seat, wager):
+            rest = f"; {dollars(owed)} more is owed, the player has it already" if owed else ""
+            return f"{dollars(cents)} of {_wager(wager)} of seat {seat} were taken back{rest}."
         case _:
             return None

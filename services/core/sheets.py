@@ -4,7 +4,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from services.core import jackpots, wagers
+from services.core.games import GAMES
 from services.core.jackpots import ClaimState
+from services.core.names import On
 
 # A round's wagers ----------------------------------------------------------------------------------
 
@@ -34,6 +36,9 @@ def with_wager(sheet: WagerSheet, table_id: str, event: wagers.Event) -> WagerSh
             else:
                 rows = (*sheet.results, event)
             return replace(sheet, results=rows)
+        case wagers.WagerReversed():
+            wrong = (event.seat, event.wager, event.on)
+            return replace(sheet, results=tuple(row for row in sheet.results if (row.seat, row.wager, row.on) != wrong))
         case wagers.RoundFinished():
             return replace(sheet, state="closed")
         case _:
@@ -42,7 +47,8 @@ def with_wager(sheet: WagerSheet, table_id: str, event: wagers.Event) -> WagerSh
 
 def wager_view(sheet: WagerSheet) -> dict[str, Any]:
     """The JSON of GET /rounds/{round_id} of the wagers service: settlement's order, counterclockwise."""
-    rows = sorted(sheet.results, key=lambda row: -row.seat)
+    order = GAMES[sheet.game].settlement_order
+    rows = sorted(sheet.results, key=lambda row: (-row.seat, order.index(row.wager), row.on is On.DEALER))
     return {
         "round_id": sheet.round_id,
         "table_id": sheet.table_id,

@@ -185,4 +185,5 @@ def test_every_event_is_one_record_and_the_state_survives_as_text() -> None:
         "balance_cents": 2_000,
         "held_cents": 100,
         "available_cents": 1_900,
+        "owed_cents": 0,
     }

@@ -399,7 +399,7 @@ def test_the_all_six_card_comes_after_the_board_and_before_the_hands_that_need_i
     given(rounds, *log).when(six).then(AllSixCardRevealed(R, "3c"))
     log = played(six, after=log)
     given(rounds, *log).when(RevealAllSixCard("4c")).refused("683a.11(i)", "face up already")
-    given(rounds, *log).when(ShowHand(1, ("5s", "5d"))).then(HandShown(R, 1, ("5s", "5d")))
+    given(rounds, *log).when(ShowHand(1, ("5s", "5d"))).then(HandShown(R, 1, ("5s", "5d"), "dealer"))
 
 
 def test_the_all_six_card_stays_down_where_nobody_wagered() -> None:

@@ -229,7 +229,7 @@ def test_hands_are_shown_whole_counterclockwise_and_after_the_dealers() -> None:
     given(rounds, *log).when(ShowHand(3, ("2c", "3c", "4c", "5c", "Kd"))).refused("639a.11(c)", "Kd was seen")
     given(rounds, *log).when(ShowHand(3, ("2c", "3c", "4c", "5c", "Ad"))).refused("639a.11(c)", "Ad was seen")
     given(rounds, *log).when(CloseRound()).refused("639a.11(d)", "Seat 3 still has a wager")
-    given(rounds, *log).when(first).then(HandShown(R, 3, first.cards))
+    given(rounds, *log).when(first).then(HandShown(R, 3, first.cards, "dealer"))
     log = played(first, after=log)
     # Seat 2 folded and has no wager: seat 1 is next.
     given(rounds, *log).when(ShowHand(1, ("2d", "4d", "6d", "8d", "7d"))).refused("639a.11(c)", "7d was seen")
@@ -464,7 +464,7 @@ def test_the_progressive_wager_is_paid_whatever_the_dealer_has(
     assert (row.claim_id, row.progressive_id) == (f"{R}.1.progressive", "progressive-2")
     shown = ShowHand(1, tuple(hand.split()))
     awaited = PayoutAwaited(R, f"{R}.1.progressive", documents=source is Source.HAND_PAY)
-    given(rounds, *log).when(shown).then(HandShown(R, 1, shown.cards), awaited)
+    given(rounds, *log).when(shown).then(HandShown(R, 1, shown.cards, "dealer"), awaited)
 
 
 @pytest.mark.law(

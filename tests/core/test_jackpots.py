@@ -201,6 +201,7 @@ def test_wagers_raise_every_level_exactly() -> None:
                 LevelContribution("major", 4_500_000, 500_000, 0),
                 LevelContribution("minor", 3_333_300, 0, 0),
             ),
+            ASKING.at_ms,
         ),
     )
     told.shows("minor", value_cents=20_003, value_microcents=20_003_333_300, contributed_microcents=3_333_300)
@@ -365,9 +366,9 @@ def test_a_hand_pay_is_validated_documented_and_paid_with_slips_in_order() -> No
     for number, seat in enumerate((5, 4, 3), start=1):
         told.when(claim(seat=seat))
         claim_id = f"table-1-1.{seat}.progressive"
-        assert told.when(ValidatePayout(claim_id)) == (PayoutValidated(claim_id, "table-1"),)
+        assert told.when(ValidatePayout(claim_id)) == (PayoutValidated(claim_id, "table-1", "floorperson"),)
         assert told.when(DocumentPayout(claim_id, "slip 17")) == (
-            PayoutDocumented(claim_id, "table-1", "slip 17", number),
+            PayoutDocumented(claim_id, "table-1", "slip 17", number, "floorperson"),
         )
         (paid,) = told.when(PayPayout(claim_id))
         assert isinstance(paid, PayoutPaid)

@@ -247,7 +247,7 @@ def test_a_fraction_is_carried_from_win_to_win(wagers: list[int], rate: int, hid
     level = Level(Terms("meter", 0, 0, rate, hidden_rate, 10**18), Meter(0, 0, 0), contributed=0, seeded=0)
     for wager_cents in wagers:
         gain = level.gain(wager_cents)
-        level = level.gained(gain.value, gain.hidden, gain.overflow)
+        level = level.gained(wager_cents, gain.value, gain.hidden, gain.overflow)
         level = level.won(level.share(100))
     put_in = sum(wagers) * (rate + hidden_rate)
     assert level.won_cents * CENT + level.meter.total == put_in

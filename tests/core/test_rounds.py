@@ -515,7 +515,7 @@ def test_draws_that_the_submission_does_not_pay_are_refused_and_not_due() -> Non
     log = played(CloseBetting(), DealHands(), Fold(1), *cards("2c", "7d", "Kh"), after=confirmed(1), book=book)
     given(rounds, *log).when(DrawMagicCard("As"), book=book).refused("pays no Magic Card")
     given(rounds, *log).when(DrawLuckyPosition("1"), book=book).refused("pays no lucky position")
-    given(rounds, *log).when(ShowHand(1, ("As", "Qd")), book=book).then(HandShown(R, 1, ("As", "Qd")))
+    given(rounds, *log).when(ShowHand(1, ("As", "Qd")), book=book).then(HandShown(R, 1, ("As", "Qd"), "dealer"))
 
 
 @pytest.mark.law("655a.11(i)(3)")
@@ -604,13 +604,13 @@ def test_a_progressive_win_is_awaited_and_a_share_of_the_meter_with_documents() 
     wagers = (*ante(1), bonus(1, "progressive"))
     quads = to_settle(*wagers, board="9s 9h 4d")
     given(rounds, *quads).when(ShowHand(1, ("9c", "9d"))).then(
-        HandShown(R, 1, ("9c", "9d")), PayoutAwaited(R, claim, documents=False)
+        HandShown(R, 1, ("9c", "9d"), "dealer"), PayoutAwaited(R, claim, documents=False)
     )
     flush = to_settle(*wagers, board="7h 8h 9h")
     given(rounds, *flush).when(ShowHand(1, ("5h", "6h"))).then(
-        HandShown(R, 1, ("5h", "6h")), PayoutAwaited(R, claim, documents=True)
+        HandShown(R, 1, ("5h", "6h"), "dealer"), PayoutAwaited(R, claim, documents=True)
     )
-    given(rounds, *flush).when(ShowHand(1, ("2c", "2d"))).then(HandShown(R, 1, ("2c", "2d")))
+    given(rounds, *flush).when(ShowHand(1, ("2c", "2d"))).then(HandShown(R, 1, ("2c", "2d"), "dealer"))
 
 
 @pytest.mark.law("655a.11(i)(3)(ii)")
@@ -633,7 +633,7 @@ def test_a_hand_bonus_is_awaited_from_500_for_1_on(board: str, hand: tuple[str, 
         after=confirmed(1),
     )
     awaited = () if documents is None else (PayoutAwaited(R, f"{R}.1.{FIVE}", documents),)
-    given(rounds, *log).when(ShowHand(1, hand)).then(HandShown(R, 1, hand), *awaited)
+    given(rounds, *log).when(ShowHand(1, hand)).then(HandShown(R, 1, hand, "dealer"), *awaited)
 
 
 @pytest.mark.law("655a.11(i)(3)(ii)")
@@ -650,7 +650,7 @@ def test_the_odds_that_call_a_floorperson_are_the_submissions() -> None:
         book=book,
     )
     given(rounds, *log).when(ShowHand(1, ("9c", "9d")), book=book).then(
-        HandShown(R, 1, ("9c", "9d")), PayoutAwaited(R, f"{R}.1.{FIVE}", documents=False)
+        HandShown(R, 1, ("9c", "9d"), "dealer"), PayoutAwaited(R, f"{R}.1.{FIVE}", documents=False)
     )
 
 

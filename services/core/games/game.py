@@ -124,6 +124,11 @@ class Game:
         """The main wagers, in the order in which they are made."""
         return (ANTE, *(street.wager for street in self.streets))
 
+    @property
+    def settlement_order(self) -> tuple[WagerName, ...]:
+        """All wagers of a seat in the order in which they are settled, the two extras last."""
+        return (*self.main, *(kind.wager for kind in self.optional), MAGIC_CARD, LUCKY_POSITION)
+
     def optional_wager(self, wager: WagerName) -> OptionalWager | None:
         """The optional wager of that name, None for a main wager or one that the game does not know."""
         return next((each for each in self.optional if each.wager == wager), None)

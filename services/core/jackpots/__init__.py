@@ -24,8 +24,8 @@ from services.core.jackpots.commands import (
     ProcessorCommand,
     RejectPayout,
     ReverseContribution,
-    SignPayout,
     SignerBand,
+    SignPayout,
     TakeBackEnvy,
     TakeBackPayout,
     ValidatePayout,
@@ -72,11 +72,11 @@ from services.core.jackpots.levels import (
 )
 from services.core.jackpots.progressive import (
     AWARDS_KEPT,
+    INITIAL,
     Award,
     Change,
     Claim,
     End,
-    INITIAL,
     Locked,
     State,
 )
@@ -85,6 +85,7 @@ from services.core.payouts import ClaimState
 
 __all__ = [
     "AWARDS_KEPT",
+    "INITIAL",
     "AcceptTransfer",
     "ApproveParameters",
     "Award",
@@ -109,7 +110,6 @@ __all__ = [
     "EnvyBonusPaid",
     "EnvyBonusTakenBack",
     "Event",
-    "INITIAL",
     "LevelContribution",
     "LevelHit",
     "LevelMoved",

@@ -30,8 +30,8 @@ from services.core.jackpots.events import (
 from services.core.jackpots.progressive import Claim, State
 from services.core.money import Cents, dollars
 from services.core.names import ClaimId, RoundId, Seat, Source, WagerName
-from services.core.paytables import Odds
 from services.core.payouts import ClaimState
+from services.core.paytables import Odds
 
 
 def claim(state: State, command: ClaimPayout, asking: Asking) -> tuple[Event, ...]:
@@ -123,9 +123,7 @@ def document(state: State, command: DocumentPayout, asking: Asking) -> tuple[Eve
             steps.sections.pay,
         )
     return (
-        PayoutDocumented(
-            command.claim_id, waiting.claimed.table_id, command.document, state.slips + 1, asking.actor
-        ),
+        PayoutDocumented(command.claim_id, waiting.claimed.table_id, command.document, state.slips + 1, asking.actor),
     )
 
 
@@ -135,7 +133,7 @@ def _people_needed(bands: tuple[SignerBand, ...], amount_cents: Cents) -> int:
 
 def void_slip(state: State, claim_id: ClaimId, reason: str, asking: Asking) -> tuple[Event, ...]:
     """The slip is spoilt: its number stays used, and the payout needs a new document."""
-    waiting, steps = _steps(state, claim_id, asking)
+    waiting, _ = _steps(state, claim_id, asking)
     if waiting.slip_number is None:
         raise refusal.Refused(f"The payout {claim_id} has no slip that could be void. Complete its document first.")
     return (SlipVoided(claim_id, waiting.slip_number, reason),)

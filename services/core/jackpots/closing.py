@@ -72,7 +72,9 @@ def accept(state: State, command: AcceptTransfer) -> tuple[Event, ...]:
     if reason is not None:
         return (TransferDeclined(command.transfer_from, reason),)
     arrived = tuple(
-        _moved(level.name, level.arriving(Meter(part.shown_microcents, part.hidden_microcents, part.overflow_microcents)))
+        _moved(
+            level.name, level.arriving(Meter(part.shown_microcents, part.hidden_microcents, part.overflow_microcents))
+        )
         for level, part in zip(state.levels, command.levels, strict=True)
     )
     return (TransferAccepted(command.transfer_from, arrived, command.contributions),)
@@ -114,5 +116,7 @@ def _moved(name: str, meter: Meter) -> LevelMoved:
 def _similar(rules: Submission) -> tuple[Any, ...]:
     """What two jackpots have in common that may be one: the game, and which hands win which shares of which levels."""
     assert rules.progressive is not None, "a progressive is open under a submission that offers none"
-    shares = tuple((line.hand, line.odds.text) for line in rules.progressive.table.lines if line.odds.kind is Kind.SHARE)
+    shares = tuple(
+        (line.hand, line.odds.text) for line in rules.progressive.table.lines if line.odds.kind is Kind.SHARE
+    )
     return (rules.game, rules.levels, shares)

@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import TypeVar, assert_never
 
 from services.core.jackpots.events import (
+    ClosingGivenUp,
     CommandForwarded,
-    ContributionAccepted,
     ContributionTakenBack,
     EnvyBonusDue,
     EnvyBonusPaid,
@@ -33,9 +33,8 @@ from services.core.jackpots.events import (
     SlipVoided,
     TransferAccepted,
     TransferDeclined,
-    ClosingGivenUp,
 )
-from services.core.jackpots.levels import LevelContribution, LevelMoved, LevelTerms
+from services.core.jackpots.levels import ContributionAccepted, LevelContribution, LevelMoved, LevelTerms
 from services.core.jackpots.progressive import AWARDS_KEPT, Award, Change, Claim, End, Locked, State
 from services.core.meters import Level, Meter, Restored, Share, TakenBack, Terms
 from services.core.money import Cents
@@ -82,14 +81,14 @@ def evolve(state: State, event: Event) -> State:
             return replace(after, end=End(transfer_to, levels, due_at_ms, closed=False))
         case ProgressiveClosed(levels=moved):
             assert state.end is not None, "a progressive is closed that was not closing"
-            levels = tuple(level.moved_out(_meter(part)) for level, part in zip(state.levels, moved, strict=True))
-            return replace(after, levels=levels, contributions={}, changes=(), end=replace(state.end, closed=True))
+            emptied = tuple(level.moved_out(_meter(part)) for level, part in zip(state.levels, moved, strict=True))
+            return replace(after, levels=emptied, contributions={}, changes=(), end=replace(state.end, closed=True))
         case ClosingGivenUp():
             return replace(after, end=None)
         case TransferAccepted(levels=arrived, contributions=contributions):
-            levels = tuple(level.moved_in(_meter(part)) for level, part in zip(state.levels, arrived, strict=True))
+            raised = tuple(level.moved_in(_meter(part)) for level, part in zip(state.levels, arrived, strict=True))
             tables = {each.table_id: each for each in contributions}
-            return replace(after, levels=levels, contributions={**tables, **state.contributions})
+            return replace(after, levels=raised, contributions={**tables, **state.contributions})
         case TransferDeclined() | CommandForwarded() | Refused():
             return after
         case _:
@@ -162,9 +161,7 @@ def _restored(state: State, event: LevelRestored) -> State:
 
 
 def _with_level(state: State, changed: Level) -> State:
-    return replace(
-        state, levels=tuple(changed if level.name == changed.name else level for level in state.levels)
-    )
+    return replace(state, levels=tuple(changed if level.name == changed.name else level for level in state.levels))
 
 
 # Claims and Envy Bonuses ----------------------------------------------------------------------------
@@ -239,9 +236,7 @@ def _claim_paid(state: State, paid: PayoutPaid) -> State:
 
 def _claim_taken_back(state: State, event: PayoutTakenBack) -> State:
     ended = tuple(each for each in state.ended.get(event.table_id, ()) if each.claimed.claim_id != event.claim_id)
-    after = replace(
-        state, claims=_without(state.claims, event.claim_id), ended={**state.ended, event.table_id: ended}
-    )
+    after = replace(state, claims=_without(state.claims, event.claim_id), ended={**state.ended, event.table_id: ended})
     level = None if event.level is None else state.level(event.level)
     if level is None or event.state is not ClaimState.PAID:
         return after
@@ -280,8 +275,7 @@ def _parameters_moved(
             return replace(
                 state,
                 changes=tuple(
-                    replace(each, approved_by=approved_by) if each.number == change else each
-                    for each in state.changes
+                    replace(each, approved_by=approved_by) if each.number == change else each for each in state.changes
                 ),
             )
         case ParametersDropped(change):
@@ -290,9 +284,7 @@ def _parameters_moved(
             level = state.level(name)
             assert level is not None, "parameters were changed of a level that the progressive does not have"
             left = tuple(each for each in state.changes if each.number != change)
-            return replace(
-                _with_level(state, level.under(_terms(level, terms), seeded_microcents)), changes=left
-            )
+            return replace(_with_level(state, level.under(_terms(level, terms), seeded_microcents)), changes=left)
         case _:
             assert_never(event)
 

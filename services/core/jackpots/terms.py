@@ -47,9 +47,7 @@ def propose(state: State, command: ChangeParameters, asking: Asking) -> tuple[Ev
     if misfit is not None:
         raise refusal.Refused(misfit)
     change = state.proposals + 1
-    return (
-        ParametersProposed(change, level.name, before, after, command.reason, asking.actor, command.idle_after_ms),
-    )
+    return (ParametersProposed(change, level.name, before, after, command.reason, asking.actor, command.idle_after_ms),)
 
 
 def approve(state: State, number: int, asking: Asking) -> tuple[Event, ...]:

@@ -157,6 +157,15 @@ class ForfeitWagers:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplaceHand:
+    """A hand was keyed wrongly: another person keys it again, before its payouts are validated and the round closed."""
+
+    seat: Seat
+    cards: tuple[Card, ...]
+    reason: Text
+
+
+@dataclass(frozen=True, slots=True)
 class VoidRound:
     """Every wager is returned."""
 
@@ -193,10 +202,11 @@ class DeclineWager:
 
 @dataclass(frozen=True, slots=True)
 class ReleasePayout:
-    """`jackpots`: a floorperson validated the claim (or, with `documented`, completed its documentation)."""
+    """`jackpots`: a floorperson validated the claim (or completed its documentation, or rejected it)."""
 
     claim_id: ClaimId
     documented: bool
+    rejected: bool = False
 
 
 PeopleCommand = (
@@ -216,6 +226,7 @@ PeopleCommand = (
     | RevealSixCardBonus
     | RevealAllSixCard
     | ShowHand
+    | ReplaceHand
     | ForfeitWagers
     | VoidRound
     | CloseRound

@@ -4,11 +4,10 @@ from typing import assert_never
 
 from services.core.asking import Asking
 from services.core.games import GAMES
-from services.core.games.game import FIVE_CARD_HAND_BONUS, Area, Game
-from services.core.names import words
+from services.core.games.game import Area
 from services.core.refusal import Refused
-from services.core.rounds import betting, play
-from services.core.rounds.checks import cards_are_fresh, listed, round_in_progress, rules_of, seat_exists
+from services.core.rounds import betting, play, showing
+from services.core.rounds.checks import round_in_progress
 from services.core.rounds.commands import (
     Bet,
     CloseBetting,
@@ -27,6 +26,7 @@ from services.core.rounds.commands import (
     OpenTable,
     PlaceWager,
     ReleasePayout,
+    ReplaceHand,
     RevealAllSixCard,
     RevealCommunityCard,
     RevealDealerHand,
@@ -37,9 +37,8 @@ from services.core.rounds.commands import (
 )
 from services.core.rounds.events import (
     Event,
-    HandShown,
-    PayoutAwaited,
     PayoutDocumented,
+    PayoutRejected,
     PayoutValidated,
     RoundClosed,
     RoundOpened,
@@ -47,18 +46,12 @@ from services.core.rounds.events import (
     TableClosed,
     TableOpened,
 )
-from services.core.rounds.settlement import pays_lucky_position, pays_magic_card, settle_hand
 from services.core.rounds.table import (
     Phase,
-    Round,
-    Seated,
     State,
     Table,
     game_of,
-    has_live,
-    live_optional,
     next_to_show,
-    undecided,
 )
 from services.core.rules import Submission
 
@@ -104,7 +97,9 @@ def decide(state: State, command: Command, asking: Asking) -> tuple[Event, ...]:
         case ForfeitWagers():
             return play.forfeit(state, command)
         case ShowHand():
-            return _show_hand(state, command, asking)
+            return showing.show(state, command, asking)
+        case ReplaceHand():
+            return showing.replace_hand(state, command, asking)
         case ReleasePayout():
             return _release(state, command)
         case VoidRound(reason):
@@ -190,65 +185,6 @@ def _other_levels(rules: Submission, runs_under: Submission) -> bool:
     return rules.progressive is not None and set(rules.levels) != set(runs_under.levels)
 
 
-def _show_hand(state: Table, command: ShowHand, asking: Asking) -> tuple[Event, ...]:
-    """The seat's hand, and the payouts for which the round must wait. 655a.11(h),(i)"""
-    round_ = round_in_progress(state)
-    seat_exists(state, command.seat)
-    game = game_of(round_)
-    section = game.sections.show
-    _settling(round_, section)
-    turn = next_to_show(round_)
-    if turn is None:
-        raise Refused("Every wager is settled: close the round.", section)
-    if turn != command.seat:
-        raise Refused(
-            f"Seat {turn} is settled before anyone else: settlement goes counterclockwise over the seats with a wager.",
-            section,
-        )
-    seated = round_.seated(command.seat)
-    rules = rules_of(round_, asking)
-    _drawn_and_revealed(round_, seated, game, rules)
-    if len(command.cards) != game.own_cards:
-        raise Refused(f"A hand of {game.title} has {game.own_cards} cards, not {len(command.cards)}.", section)
-    cards_are_fresh(round_, command.cards, section)
-    awaited = tuple(
-        PayoutAwaited(round_.round_id, row.claim_id, row.needs_documents)
-        for row in settle_hand(round_, seated, command.cards, rules)
-        if row.claim_id is not None
-    )
-    return (HandShown(round_.round_id, command.seat, command.cards), *awaited)
-
-
-def _settling(round_: Round, section: str) -> None:
-    if round_.phase is Phase.SETTLING:
-        return
-    if round_.phase in (Phase.BETTING, Phase.DEALING):
-        raise Refused("The hands are not dealt: they are shown after all decisions.", section)
-    due = undecided(round_)
-    if due:
-        raise Refused(f"Hands stay down: {listed(due)} must bet or fold first.", section)
-    last = "the dealer's hand is" if game_of(round_).dealer_cards else "all community cards are"
-    raise Refused(f"Hands stay down until {last} face up.", section)
-
-
-def _drawn_and_revealed(round_: Round, seated: Seated, game: Game, rules: Submission) -> None:
-    """Refused while a draw or extra card that the seat's wagers look at is not there."""
-    if has_live(round_, seated, FIVE_CARD_HAND_BONUS):
-        if pays_magic_card(rules) and round_.magic_card is None:
-            raise Refused(
-                f"Seat {seated.seat} has a five card hand bonus: draw the Magic Card first.", game.sections.extras
-            )
-        if pays_lucky_position(rules) and round_.lucky_position is None:
-            raise Refused(
-                f"Seat {seated.seat} has a five card hand bonus: draw the lucky position first.", game.sections.extras
-            )
-    for kind, _ in live_optional(round_, seated):
-        if kind.extra_area is not None and not round_.extra(kind.extra_area):
-            raise Refused(
-                f"Seat {seated.seat} has a wager on '{words(kind.wager)}': turn over its cards first.", kind.won_section
-            )
-
-
 def _release(state: Table, command: ReleasePayout) -> tuple[Event, ...]:
     """What `jackpots` says of an awaited payout; nothing where it is not awaited, or was said before."""
     if state.round is None or state.round.over:
@@ -257,6 +193,8 @@ def _release(state: Table, command: ReleasePayout) -> tuple[Event, ...]:
     awaited = next((each for each in round_.awaited if each.claim_id == command.claim_id), None)
     if awaited is None:
         return ()
+    if command.rejected:
+        return () if awaited.rejected else (PayoutRejected(round_.round_id, command.claim_id),)
     if command.documented:
         return () if awaited.documented else (PayoutDocumented(round_.round_id, command.claim_id),)
     return () if awaited.validated else (PayoutValidated(round_.round_id, command.claim_id),)
@@ -284,13 +222,14 @@ def _close_round(state: Table) -> tuple[Event, ...]:
     for awaited in round_.awaited:
         kind = game.optional_wager(awaited.wager)
         assert kind is not None, "a payout waits for a floorperson that no optional wager won"
+        if awaited.released:
+            continue
         if not awaited.validated:
             raise Refused(f"A floorperson must validate the payout {awaited.claim_id} first.", kind.validate_section)
-        if not awaited.released:
-            raise Refused(
-                f"The cards stay until the documentation of the payout {awaited.claim_id} is complete.",
-                kind.document_section,
-            )
+        raise Refused(
+            f"The cards stay until the documentation of the payout {awaited.claim_id} is complete.",
+            kind.document_section,
+        )
     return (RoundClosed(round_.round_id),)
 
 

@@ -204,11 +204,26 @@ class AllSixCardRevealed:
 
 @dataclass(frozen=True, slots=True)
 class HandShown:
-    """The seat's cards are face up and its wagers are settled."""
+    """The seat's cards are face up and its wagers are settled. `keyed_by` is who keyed the cards."""
 
     round_id: RoundId
     seat: Seat
     cards: tuple[Card, ...]
+    keyed_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HandReplaced:
+    """The seat's hand had been keyed wrongly: these are its cards, and it is settled anew.
+
+    The payouts that its first cards won are not awaited any more; those of these cards follow.
+    """
+
+    round_id: RoundId
+    seat: Seat
+    cards: tuple[Card, ...]
+    reason: Text
+    keyed_by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +249,14 @@ class PayoutValidated:
 @dataclass(frozen=True, slots=True)
 class PayoutDocumented:
     """The awaited payout's documentation is complete: the cards may leave the table."""
+
+    round_id: RoundId
+    claim_id: ClaimId
+
+
+@dataclass(frozen=True, slots=True)
+class PayoutRejected:
+    """The awaited payout is not made: it holds the round open no longer."""
 
     round_id: RoundId
     claim_id: ClaimId
@@ -295,9 +318,11 @@ Event = (
     | SixCardBonusRevealed
     | AllSixCardRevealed
     | HandShown
+    | HandReplaced
     | PayoutAwaited
     | PayoutValidated
     | PayoutDocumented
+    | PayoutRejected
     | WagersForfeited
     | RoundVoided
     | RoundClosed

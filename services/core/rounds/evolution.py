@@ -14,12 +14,14 @@ from services.core.rounds.events import (
     DealerHandRevealed,
     Event,
     HandFolded,
+    HandReplaced,
     HandsDealt,
     HandShown,
     LuckyPositionDrawn,
     MagicCardDrawn,
     PayoutAwaited,
     PayoutDocumented,
+    PayoutRejected,
     PayoutValidated,
     Refused,
     RoundClosed,
@@ -112,9 +114,11 @@ RoundEvent = (
     | SixCardBonusRevealed
     | AllSixCardRevealed
     | HandShown
+    | HandReplaced
     | PayoutAwaited
     | PayoutValidated
     | PayoutDocumented
+    | PayoutRejected
     | WagersForfeited
     | RoundVoided
     | RoundClosed
@@ -162,12 +166,19 @@ def _evolve_round(round_: Round, event: RoundEvent, sequence: int) -> Round:
             return replace(round_, six_card_bonus=cards)
         case AllSixCardRevealed(card=card):
             return replace(round_, all_six=(card,))
-        case HandShown(seat=seat, cards=cards):
-            return _with_seat(round_, seat, lambda seated: replace(seated, cards=cards))
+        case HandShown(seat=seat, cards=cards, keyed_by=keyed_by):
+            return _with_seat(round_, seat, lambda seated: replace(seated, cards=cards, keyed_by=keyed_by))
+        case HandReplaced(seat=seat, cards=cards, keyed_by=keyed_by):
+            # Its payouts are awaited anew, by the records that follow.
+            others = tuple(each for each in round_.awaited if each.seat != seat)
+            keyed = _with_seat(round_, seat, lambda seated: replace(seated, cards=cards, keyed_by=keyed_by))
+            return replace(keyed, awaited=others)
         case PayoutAwaited(claim_id=claim_id, documents=documents):
             return replace(round_, awaited=(*round_.awaited, Awaited(claim_id, documents)))
         case PayoutValidated(claim_id=claim_id):
             return _with_payout(round_, claim_id, lambda awaited: replace(awaited, validated=True))
+        case PayoutRejected(claim_id=claim_id):
+            return _with_payout(round_, claim_id, lambda awaited: replace(awaited, rejected=True))
         case PayoutDocumented(claim_id=claim_id):
             return _with_payout(round_, claim_id, lambda awaited: replace(awaited, documented=True))
         case WagersForfeited(seat=seat):

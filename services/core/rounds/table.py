@@ -6,6 +6,7 @@ The dataclasses have no slots: `services.core.changing` replaces such ones faste
 from dataclasses import dataclass
 from enum import StrEnum
 
+from services.core.changing import replace
 from services.core.games import GAMES
 from services.core.games.game import ANTE, FIVE_CARD_HAND_BONUS, Area, Faces, Game, OptionalWager, Street
 from services.core.money import Cents
@@ -75,13 +76,14 @@ class Wager:
 
 @dataclass(frozen=True)
 class Seated:
-    """A seat in a round. `cards` are empty until the hand is shown."""
+    """A seat in a round. `cards` are empty until the hand is shown; `keyed_by` is who keyed them then."""
 
     seat: Seat
     wagers: tuple[Wager, ...] = ()
     folded: bool = False
     forfeited: bool = False
     cards: tuple[Card, ...] = ()
+    keyed_by: str = ""
 
     def wager(self, name: WagerName, hand: On = On.PLAYER) -> Wager | None:
         """The wager of that name on that hand, however it stands."""
@@ -116,6 +118,7 @@ class Awaited:
     documents: bool
     validated: bool = False
     documented: bool = False
+    rejected: bool = False
 
     @property
     def wager(self) -> WagerName:
@@ -123,9 +126,14 @@ class Awaited:
         return self.claim_id.removesuffix(f".{DEALER}").rsplit(".", 1)[-1]
 
     @property
+    def seat(self) -> Seat:
+        """Whose payout it is: a claim's id is the round's, the seat and the wager, divided by dots."""
+        return int(self.claim_id.split(".")[1])
+
+    @property
     def released(self) -> bool:
         """Whether the round may close for all that this payout needs."""
-        return self.validated and (self.documented or not self.documents)
+        return self.rejected or (self.validated and (self.documented or not self.documents))
 
 
 @dataclass(frozen=True)
@@ -274,6 +282,11 @@ def needs_more_cards(round_: Round) -> bool:
         or any(kind.needs_table_cards(wager.hand) for kind, wager in live_optional(round_, each))
         for each in round_.seats
     )
+
+
+def unshown(round_: Round, seat: Seat) -> Round:
+    """The round as if that seat's hand were not shown: what its wagers came to is open again."""
+    return replace(round_, seats=tuple(replace(each, cards=()) if each.seat == seat else each for each in round_.seats))
 
 
 def next_to_show(round_: Round) -> Seat | None:

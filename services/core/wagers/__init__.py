@@ -7,12 +7,14 @@ from services.core.wagers.decisions import decide
 from services.core.wagers.events import (
     ContributionDue,
     ContributionReversed,
+    EnvyBonusReversed,
     EnvyBonusWon,
     Event,
     HoldRequested,
     HoldReturned,
     RoundFinished,
     RoundStarted,
+    WagerReversed,
     WagerSettled,
 )
 from services.core.wagers.following import following
@@ -20,12 +22,14 @@ from services.core.wagers.following import following
 __all__ = [
     "ContributionDue",
     "ContributionReversed",
+    "EnvyBonusReversed",
     "EnvyBonusWon",
     "Event",
     "HoldRequested",
     "HoldReturned",
     "RoundFinished",
     "RoundStarted",
+    "WagerReversed",
     "WagerSettled",
     "decide",
     "following",

@@ -5,20 +5,32 @@ from typing import assert_never
 
 from services.core import rounds
 from services.core.asking import Asking
-from services.core.games.game import FIVE_CARD_HAND_BONUS, LUCKY_POSITION, MAGIC_CARD, PROGRESSIVE, Game
+from services.core.games.game import FIVE_CARD_HAND_BONUS, PROGRESSIVE
 from services.core.money import Cents
-from services.core.names import HandName, On, Result, RoundId, Seat, WagerName
+from services.core.names import HandName, On, Result, RoundId, Seat
 from services.core.rounds.settlement import Settled, envy_hand, lost, returned, settle_hand
-from services.core.rounds.table import Round, Seated, Table, Wager, game_of, live_main, live_optional, street_due
+from services.core.rounds.table import (
+    Round,
+    Seated,
+    Table,
+    Wager,
+    game_of,
+    live_main,
+    live_optional,
+    street_due,
+    unshown,
+)
 from services.core.wagers.events import (
     ContributionDue,
     ContributionReversed,
+    EnvyBonusReversed,
     EnvyBonusWon,
     Event,
     HoldRequested,
     HoldReturned,
     RoundFinished,
     RoundStarted,
+    WagerReversed,
     WagerSettled,
 )
 
@@ -43,6 +55,8 @@ def decide(table: rounds.State, event: rounds.Event, asking: Asking) -> tuple[Ev
             return _folded(table, seat, asking)
         case rounds.HandShown():
             return _shown(table, event, asking)
+        case rounds.HandReplaced():
+            return _replaced(table, event, asking)
         case rounds.WagersForfeited(_, seat):
             return _forfeited(table, seat, asking)
         case rounds.RoundVoided():
@@ -66,6 +80,7 @@ def decide(table: rounds.State, event: rounds.Event, asking: Asking) -> tuple[Ev
             | rounds.PayoutAwaited()
             | rounds.PayoutValidated()
             | rounds.PayoutDocumented()
+            | rounds.PayoutRejected()
             | rounds.Refused()
         ):
             return ()
@@ -143,14 +158,52 @@ def _shown(table: Table, event: rounds.HandShown, asking: Asking) -> tuple[Event
     if envy is None:
         return settled
     # The Envy Bonus comes right after the progressive wager, or where it would stand.
-    order = _order(game_of(round_))
+    order = game_of(round_).settlement_order
     place = sum(order.index(row.wager) <= order.index(PROGRESSIVE) for row in rows)
     return (*settled[:place], *_envy(table, seated, *envy), *settled[place:])
 
 
-def _order(game: Game) -> tuple[WagerName, ...]:
-    """All wagers of a game in the order of settlement."""
-    return (*game.main, *(kind.wager for kind in game.optional), MAGIC_CARD, LUCKY_POSITION)
+def _replaced(table: Table, event: rounds.HandReplaced, asking: Asking) -> tuple[Event, ...]:
+    """The seat is settled anew: what its first cards came to is reversed where these come to something else."""
+    shown = _round(table)
+    first_cards = shown.seated(event.seat).cards
+    round_ = unshown(shown, event.seat)
+    seated = round_.seated(event.seat)
+    rules = asking.book.by_sha256(round_.rules_sha256)
+    first = settle_hand(round_, seated, first_cards, rules)
+    anew = settle_hand(round_, seated, event.cards, rules)
+    reversed_ = tuple(_reversed(table, seated, row) for row in first if row not in anew)
+    rows = tuple(_row(table, seated, row, asking, settled_before=True) for row in anew if row not in first)
+    envy_first = envy_hand(round_, seated, first_cards, rules)
+    envy_anew = envy_hand(round_, seated, event.cards, rules)
+    if envy_first == envy_anew:
+        return (*reversed_, *rows)
+    taken_back = () if envy_first is None else _envy_reversed(table, seated)
+    earned = () if envy_anew is None else _envy(table, seated, *envy_anew)
+    return (*reversed_, *taken_back, *rows, *earned)
+
+
+def _reversed(table: Table, seated: Seated, row: Settled) -> WagerReversed:
+    staked = seated.wager(row.wager, row.on) or seated.wager(FIVE_CARD_HAND_BONUS, row.on)
+    account_id = staked.account_id if staked is not None else None
+    # What a claim won is taken back by the progressive; here is what the account had by the settlement itself.
+    credited_cents = (0 if row.claim_id is not None else row.won_cents or 0) + row.returned_cents
+    return WagerReversed(
+        _round(table).round_id,
+        seated.seat,
+        row.wager,
+        row.on,
+        credited_cents=0 if account_id is None else credited_cents,
+        claim_id=row.claim_id,
+        account_id=account_id,
+        progressive_id=table.progressive_id if row.claim_id is not None else None,
+    )
+
+
+def _envy_reversed(table: Table, holder: Seated) -> tuple[Event, ...]:
+    if table.progressive_id is None:
+        return ()
+    return (EnvyBonusReversed(_round(table).round_id, table.progressive_id, holder.seat),)
 
 
 def _envy(table: Table, holder: Seated, hand: HandName, amount_cents: Cents) -> tuple[Event, ...]:
@@ -184,7 +237,7 @@ def _voided(table: Table, event: rounds.RoundVoided, asking: Asking) -> tuple[Ev
     round_ = _round(table)
     game = game_of(round_)
     section = event.section or game.sections.irregularity
-    order = _order(game)
+    order = game.settlement_order
     events: list[Event] = []
     for seated in reversed(round_.seats):
         stakes = sorted(
@@ -203,13 +256,13 @@ def _rows(table: Table, seated: Seated, settled: Iterable[Settled], asking: Aski
     return tuple(_row(table, seated, row, asking) for row in settled)
 
 
-def _row(table: Table, seated: Seated, row: Settled, asking: Asking) -> WagerSettled:
+def _row(table: Table, seated: Seated, row: Settled, asking: Asking, *, settled_before: bool = False) -> WagerSettled:
     # The Magic Card and the lucky position are paid to the account that the bonus was staked from.
     staked = seated.wager(row.wager, row.on) or seated.wager(FIVE_CARD_HAND_BONUS, row.on)
     account_id = staked.account_id if staked is not None else None
     hold_id = None
-    # A forfeited stake was posted: when a void gives it back, there is no hold to release any more.
-    posted = seated.forfeited and row.result is Result.RETURNED
+    # A forfeited stake was posted, and so was that of a hand which is settled anew: there is no hold any more.
+    posted = settled_before or (seated.forfeited and row.result is Result.RETURNED)
     if row.stake_cents and staked is not None and staked.request_sequence is not None and not posted:
         hold_id = _hold_id(asking.key, staked.request_sequence)
     linked = row.wager == PROGRESSIVE or row.claim_id is not None

@@ -78,8 +78,8 @@ class WagerSettled:
 
     `won_cents` is what is added and `returned_cents` the stake given back; `won_cents` is None for a
     share of a meter, whose amount is in its claim. `hand` is the line met. `hold_id` and `account_id`
-    are those of a stake from a game account, empty otherwise; a stake that was posted before a void returns it has no
-    `hold_id` any more.
+    are those of a stake from a game account, empty otherwise; a stake that was posted before a void returns it, or
+    before its hand is settled anew, has no `hold_id` any more.
     """
 
     round_id: RoundId
@@ -100,6 +100,30 @@ class WagerSettled:
     hold_id: str | None
     progressive_id: ProgressiveId | None
     entered_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class WagerReversed:
+    """The hand was keyed wrongly: what this wager had come to does not stand. Where the right cards give it a result,
+    that follows. `credited_cents` is what the account had of it without a claim."""
+
+    round_id: RoundId
+    seat: Seat
+    wager: WagerName
+    on: On
+    credited_cents: Cents
+    claim_id: ClaimId | None
+    account_id: AccountId | None
+    progressive_id: ProgressiveId | None
+
+
+@dataclass(frozen=True, slots=True)
+class EnvyBonusReversed:
+    """The hand was keyed wrongly: the Envy Bonuses that it had brought to others were not earned."""
+
+    round_id: RoundId
+    progressive_id: ProgressiveId
+    holder_seat: Seat
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,4 +156,6 @@ Event = (
     | WagerSettled
     | EnvyBonusWon
     | RoundFinished
+    | WagerReversed
+    | EnvyBonusReversed
 )

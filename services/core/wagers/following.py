@@ -4,16 +4,18 @@ from typing import assert_never
 
 from services.core import accounts, jackpots
 from services.core.asking import Following
-from services.core.names import ClaimId, Result, Source, TableId
+from services.core.names import ClaimId, Source, TableId
 from services.core.wagers.events import (
     ContributionDue,
     ContributionReversed,
+    EnvyBonusReversed,
     EnvyBonusWon,
     Event,
     HoldRequested,
     HoldReturned,
     RoundFinished,
     RoundStarted,
+    WagerReversed,
     WagerSettled,
 )
 
@@ -41,6 +43,11 @@ def following(table_id: TableId, event: Event) -> tuple[Following, ...]:
                 table_id, event.round_id, event.holder_seat, event.recipient_seats, event.hand, event.amount_cents
             )
             return (Following("jackpots", event.progressive_id, award),)
+        case WagerReversed():
+            return _taken_back(table_id, event)
+        case EnvyBonusReversed():
+            back = jackpots.TakeBackEnvy(table_id, event.round_id, event.holder_seat)
+            return (Following("jackpots", event.progressive_id, back),)
         case RoundStarted() | RoundFinished():
             return ()
         case _:
@@ -52,8 +59,8 @@ def _stake_of(event: WagerSettled) -> tuple[Following, ...]:
     if event.account_id is None:
         return ()
     if event.hold_id is None:
-        # It was posted before a void returned it; the Magic Card and the lucky position have no stake.
-        if event.result is not Result.RETURNED:
+        # It was posted before; the Magic Card and the lucky position have no stake.
+        if not event.returned_cents:
             return ()
         back = accounts.ReturnStake(event.returned_cents, event.round_id, event.seat, event.wager)
         return (Following("accounts", event.account_id, back),)
@@ -69,6 +76,17 @@ def _payout_of(table_id: TableId, event: WagerSettled) -> tuple[Following, ...]:
         return ()
     credit = accounts.CreditWinnings(event.won_cents, event.round_id, event.seat, event.wager)
     return (Following("accounts", event.account_id, credit),)
+
+
+def _taken_back(table_id: TableId, event: WagerReversed) -> tuple[Following, ...]:
+    asked: list[Following] = []
+    if event.claim_id is not None and event.progressive_id is not None:
+        payout = jackpots.TakeBackPayout(event.claim_id, table_id, event.round_id)
+        asked.append(Following("jackpots", event.progressive_id, payout))
+    if event.account_id is not None and event.credited_cents:
+        winnings = accounts.TakeBackWinnings(event.credited_cents, event.round_id, event.seat, event.wager)
+        asked.append(Following("accounts", event.account_id, winnings))
+    return tuple(asked)
 
 
 def _claim(table_id: TableId, claim_id: ClaimId, event: WagerSettled) -> Following:
