@@ -1,5 +1,6 @@
 """Progressives over HTTP: claims are validated, documented and paid; displays subscribe."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,14 @@ from services.runtime.forms import Forms
 from services.runtime.service import Parts, checked_key, checked_round_id, event_stream
 from services.runtime.sheets import read_sheet
 
-FORMS = Forms(jackpots.PeopleCommand)
+FORMS = Forms(
+    jackpots.PeopleCommand,
+    stamped={
+        "DocumentPayout": frozenset({"bands"}),
+        "ChangeParameters": frozenset({"idle_after_ms"}),
+        "CloseProgressive": frozenset({"target_rules", "target_sha256"}),
+    },
+)
 DISPLAY = Path(__file__).with_name("display.html")
 
 
@@ -19,6 +27,22 @@ def feed(progressive_id: str, state: jackpots.State) -> dict[str, Any]:
     """A progressive's deltas carry the levels and the open claims behind their events."""
     shown = jackpots.view(progressive_id, state)
     return {"levels": shown["levels"], "claims": shown["claims"]}
+
+
+async def stamp(parts: Parts, _: str, command: Any) -> Any:
+    """Puts into a command what the processor must not look up: the house's settings, and what another progressive is."""
+    match command:
+        case jackpots.DocumentPayout():
+            return replace(command, bands=tuple(jackpots.SignerBand(*band) for band in parts.settings.signers))
+        case jackpots.ChangeParameters():
+            return replace(command, idle_after_ms=parts.settings.parameters_idle_ms)
+        case jackpots.CloseProgressive(transfer_to):
+            target = parts.projection.state_of("jackpots", transfer_to)
+            if target is None or target.rules is None or target.end is not None:
+                return command
+            return replace(command, target_rules=target.rules, target_sha256=target.rules_sha256)
+        case _:
+            return command
 
 
 def routes(parts: Parts) -> APIRouter:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from services.core.money import Cents
+from services.flow import PORTS
 from services.runtime import published
 
 
@@ -30,6 +32,12 @@ class Settings:
     """How long a caller waits for the log's answer before it is told where to look."""
     feed_queue_max: int
     """How many deltas a slow reader of a feed may be behind before it is dropped."""
+    progressive_url: str
+    """Where the progressive controller answers, for the tables that are linked to it."""
+    signers: tuple[tuple[Cents, int], ...]
+    """From which amount on how many different people sign for a payout that is documented."""
+    parameters_idle_ms: int | None
+    """After how long without a contribution an approved change of parameters is in force; None: only by a win."""
 
     def shown(self) -> str:
         """One line for the log, without secrets."""
@@ -58,11 +66,31 @@ def settings_from(environment: dict[str, str], service: str, port: int) -> Setti
             paytables=Path(environment.get("ROUNDLOG_PAYTABLES", published.SHIPPED)),
             answer_seconds=float(environment.get("ROUNDLOG_ANSWER_SECONDS", "5")),
             feed_queue_max=int(environment.get("ROUNDLOG_FEED_QUEUE_MAX", "1000")),
+            progressive_url=environment.get("ROUNDLOG_PROGRESSIVE_URL", f"http://127.0.0.1:{PORTS['progressive']}"),
+            signers=_signers(environment.get("ROUNDLOG_SIGNERS", "")),
+            parameters_idle_ms=_idle_ms(environment.get("ROUNDLOG_PARAMETERS_IDLE_SECONDS", "")),
         )
     except KeyError as error:
         raise SettingWrong(f"the environment lacks {error.args[0]}") from None
     except ValueError as error:
         raise SettingWrong(f"a setting is not a number: {error}") from None
+
+
+def _signers(text: str) -> tuple[tuple[Cents, int], ...]:
+    """`120000:2,1000000:3` as two people from $1,200 on and three from $10,000 on."""
+    bands = []
+    for band in filter(None, text.split(",")):
+        cents, _, people = band.partition(":")
+        if not (cents.isdigit() and people.isdigit() and int(people) > 0):
+            raise SettingWrong(
+                f"ROUNDLOG_SIGNERS={text}: write CENTS:PEOPLE, with commas between them, such as 120000:2,1000000:3"
+            )
+        bands.append((int(cents), int(people)))
+    return tuple(sorted(bands))
+
+
+def _idle_ms(text: str) -> int | None:
+    return int(text) * 1000 if text else None
 
 
 def environment() -> dict[str, str]:
