@@ -26,6 +26,7 @@ from services.runtime.database import DATABASE_AWAY, pool_of
 from services.runtime.desk import Answer, Away, Desk, KeyReused
 from services.runtime.feeds import Feeds
 from services.runtime.forms import BODY_BYTES_MAX, ID_PATTERN, KEY_PATTERN, Forms, Malformed, is_printed
+from services.runtime.heartbeat import Heartbeat
 from services.runtime.kafka import Kafka
 from services.runtime.metrics import exposition
 from services.runtime.par import par_folder, warn_of_the_implausible
@@ -56,7 +57,8 @@ class Definition:
 
     `logs` are what its projection reads, its own first; `path` is that of its commands; `routes` adds its
     reads; `feed` gives what each delta carries beside the events; `stamp` fills in what only the API knows;
-    `shapes` are the kinds of rows that the projection folds beside the states of its logs.
+    `shapes` are the kinds of rows that the projection folds beside the states of its logs; `linked` where it listens
+    whether the progressive controller answers.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Definition:
     feed: Callable[[str, Any], dict[str, Any]] | None = None
     stamp: Callable[["Parts", str, Any], Awaitable[Any]] | None = None
     shapes: tuple[type, ...] = ()
+    linked: bool = False
 
 
 @dataclass(slots=True)
@@ -87,6 +90,7 @@ class Parts:
     processing: Processing | None
     desk: Desk | None
     feeds: Feeds | None
+    heartbeat: Heartbeat | None
     provisioned: asyncio.Event = field(default_factory=asyncio.Event)
     malformed_total: int = 0
 
@@ -138,7 +142,8 @@ def _parts(definition: Definition, settings: Settings, book: RuleBook, pool: asy
     processing = None
     if definition.processor is not None:
         processing = Processing(Stepper(definition.processor, book), kafka, pool, settings.instance)
-    return Parts(definition, settings, book, kafka, pool, watch, projection, processing, desk, feeds)
+    heartbeat = Heartbeat(settings.progressive_url) if definition.linked else None
+    return Parts(definition, settings, book, kafka, pool, watch, projection, processing, desk, feeds, heartbeat)
 
 
 async def _until_there(name: str, parts: Parts, act: Callable[[], Awaitable[Any]]) -> None:
@@ -164,6 +169,8 @@ async def _start(parts: Parts) -> None:
     parts.provisioned.set()
     parts.watch.start()
     parts.projection.start()
+    if parts.heartbeat is not None:
+        parts.heartbeat.start()
     if parts.processing is not None:
         await parts.processing.start()
     while True:
@@ -179,6 +186,8 @@ async def _stop(parts: Parts, starting: asyncio.Task[None]) -> None:
     if parts.processing is not None:
         await parts.processing.stop()
     await parts.projection.stop()
+    if parts.heartbeat is not None:
+        await parts.heartbeat.stop()
     await parts.watch.stop()
     await parts.kafka.close()
     with contextlib.suppress(TimeoutError):
@@ -226,6 +235,13 @@ def _health_routes(app: FastAPI) -> None:
         """Whether the service can serve; where not, what is missing."""
         said = app.state.parts.readiness()
         return JSONResponse(said, 200 if said["ready"] else 503)
+
+    @app.get("/heartbeat", tags=["health"])
+    async def heartbeat() -> JSONResponse:
+        """Whether the service works at this moment: it is ready, and has heard of its log within the last second."""
+        parts = app.state.parts
+        beats = parts.readiness()["ready"] and parts.projection.fresh
+        return JSONResponse({"beats": beats}, 200 if beats else 503)
 
     @app.get("/metrics", tags=["health"])
     async def metrics() -> Response:

@@ -18,6 +18,7 @@ DEFINITION = Definition(
     path="tables",
     feed=feed,
     stamp=stamp,
+    linked=True,
 )
 
 if __name__ == "__main__":

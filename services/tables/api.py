@@ -7,6 +7,8 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import StreamingResponse
 
 from services.core import rounds
+from services.core.games.game import PROGRESSIVE
+from services.core.names import ProgressiveId
 from services.flow import PARTITIONS
 from services.runtime.desk import Away
 from services.runtime.forms import Forms
@@ -14,7 +16,13 @@ from services.runtime.kafka import BrokerAway, partition_of
 from services.runtime.service import Parts, checked_key, event_stream
 from services.tables.projection import OpenUnder
 
-FORMS = Forms(rounds.PeopleCommand, stamped={"OpenTable": frozenset({"progressive_rules", "progressive_sha256"})})
+FORMS = Forms(
+    rounds.PeopleCommand,
+    stamped={
+        "OpenTable": frozenset({"progressive_rules", "progressive_sha256"}),
+        "PlaceWager": frozenset({"progressive_age_ms", "progressive_ends"}),
+    },
+)
 REACH_SECONDS = 3.0
 
 
@@ -23,22 +31,35 @@ def feed(_: str, __: rounds.State) -> dict[str, Any]:
     return {}
 
 
-async def stamp(parts: Parts, _: str, command: Any) -> Any:
-    """Puts into OpenTable under which submission its progressive is open. Raises Away.
+async def stamp(parts: Parts, table_id: str, command: Any) -> Any:
+    """Puts into a command what the processor cannot know: it reads one log only. Raises Away.
 
-    The processor reads one log only, so what another log says must come with the command. The
-    projection is first brought to that log's end, so that a progressive just opened is seen.
+    Into OpenTable, under which submission its progressive is open; into a progressive wager, how long the controller
+    has been silent, and whether the progressive ends.
     """
-    if not isinstance(command, rounds.OpenTable) or command.progressive_id is None:
-        return command
+    match command:
+        case rounds.OpenTable(progressive_id=str(progressive_id)):
+            found = await _open_under(parts, progressive_id)
+            return replace(command, progressive_rules=found.rules, progressive_sha256=found.rules_sha256)
+        case rounds.PlaceWager(wager=wager) if wager == PROGRESSIVE and parts.heartbeat is not None:
+            table = parts.projection.state_of("rounds", table_id)
+            linked = None if table is None else parts.projection.state_of("jackpots", table.progressive_id)
+            ends = linked is not None and linked.ends
+            return replace(command, progressive_age_ms=parts.heartbeat.age_ms, progressive_ends=ends)
+        case _:
+            return command
+
+
+async def _open_under(parts: Parts, progressive_id: ProgressiveId) -> OpenUnder:
+    """The projection is first brought to the log's end, so that a progressive just opened is seen."""
     try:
         ends = await parts.kafka.ends(["jackpots"])
-        place = ("jackpots", partition_of(command.progressive_id, PARTITIONS))
+        place = ("jackpots", partition_of(progressive_id, PARTITIONS))
         await parts.projection.reach({place: ends[place][1]}, REACH_SECONDS)
     except (BrokerAway, TimeoutError):
         raise Away(["kafka"]) from None
-    found = parts.projection.state_of("jackpots", command.progressive_id) or OpenUnder()
-    return replace(command, progressive_rules=found.rules, progressive_sha256=found.rules_sha256)
+    found = parts.projection.state_of("jackpots", progressive_id)
+    return OpenUnder() if found is None or found.ends else found
 
 
 def routes(parts: Parts) -> APIRouter:

@@ -55,13 +55,16 @@ class House:
             "ROUNDLOG_HOST": "127.0.0.1",
             "ROUNDLOG_RULES": str(self.rules),
             "ROUNDLOG_INSTANCE": f"{name}-1",
+            "ROUNDLOG_PROGRESSIVE_URL": f"http://127.0.0.1:{self.ports['progressive']}",
             "AUTH": "off",
         }
 
     def start(self, *names: str, service: str | None = None, wait: bool = True) -> None:
         """Starts services; with `service`, one more instance of it under another name."""
-        for name in names:
+        for name in (*names, "progressive"):
+            # Every service is told where the progressive is, whether it runs or not.
             self.ports.setdefault(name, free_port())
+        for name in names:
             self.processes[name] = start_process(
                 [sys.executable, "-m", f"services.{service or name}"],
                 self.folder / f"{name}.log",

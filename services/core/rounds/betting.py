@@ -19,6 +19,10 @@ from services.core.rounds.events import (
 from services.core.rounds.table import Phase, Round, Seated, Standing, Table, Wager, game_of
 from services.core.rules import Submission
 
+PROGRESSIVE_AGE_MAX_MS = 1000
+"""How long a progressive controller may be silent before its wagers are refused. That they are is the rule of New
+Jersey and New York (13:69E-1.39B(d)-(f), 9 CRR 5321.18(b)); neither says after how long."""
+
 
 def place(state: Table, command: PlaceWager, asking: Asking) -> tuple[Event, ...]:
     """A wager on the layout, or a request to the account that it comes from."""
@@ -33,6 +37,8 @@ def place(state: Table, command: PlaceWager, asking: Asking) -> tuple[Event, ...
     if present is not None and present.holds_place:
         raise Refused(f"Seat {command.seat} has {_said(command.wager)} already: withdraw it first to change it.")
     _within_limits(rules, command.wager, command.amount_cents)
+    if command.wager == PROGRESSIVE:
+        _progressive_answers(state, command)
     _same_player(seated, command)
     if kind is not None and kind.from_account:
         return (_requested(round_, seated, command),)
@@ -139,6 +145,21 @@ def _within_limits(rules: Submission, wager: WagerName, amount_cents: Cents) -> 
         raise Refused(f"{_said(wager)} of {amount_cents} cents is not taken: it is always {low} cents.")
     steps = f", in steps of {step}" if step > 1 else ""
     raise Refused(f"{_said(wager)} of {amount_cents} cents is not taken: it is {low} to {high} cents{steps}.")
+
+
+def _progressive_answers(state: Table, command: PlaceWager) -> None:
+    """A table that cannot reach its progressive takes no progressive wager: it fails closed."""
+    if command.progressive_ends:
+        raise Refused(
+            f"The progressive {state.progressive_id} ends: no more wagers are taken on it. Close the table after this"
+            " round and open it with another progressive."
+        )
+    age_ms = command.progressive_age_ms
+    if age_ms is not None and age_ms > PROGRESSIVE_AGE_MAX_MS:
+        raise Refused(
+            f"The controller of the progressive {state.progressive_id} has not answered for {age_ms / 1000:.1f} s: no"
+            " progressive wager is taken until it does. All other wagers are."
+        )
 
 
 def _same_player(seated: Seated, command: PlaceWager) -> None:

@@ -52,6 +52,10 @@ class PlaceWager:
     player_id: PlayerId | None = None
     account_id: AccountId | None = None
     hand: On = On.PLAYER
+    progressive_age_ms: int | None = None
+    """Stamped by the API on a progressive wager: how long ago the progressive controller was last heard of."""
+    progressive_ends: bool = False
+    """Stamped by the API on a progressive wager: the table's progressive is closing or closed."""
 
 
 @dataclass(frozen=True, slots=True)

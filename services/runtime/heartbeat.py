@@ -1,0 +1,45 @@
+"""Whether another service answers: asked again and again over HTTP, and never written into a log."""
+
+import asyncio
+import time
+
+import httpx
+
+from services.runtime.vital import start_vital, stop_vital
+
+EVERY_SECONDS = 0.2
+PATIENCE_SECONDS = 0.5
+
+
+class Heartbeat:
+    """Listens to one service."""
+
+    def __init__(self, url: str) -> None:
+        self._url = f"{url}/heartbeat"
+        self._heard_at = time.monotonic()
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def age_ms(self) -> int:
+        """How old its last answer is: how long ago the question was asked that it answered. At first, since the start."""
+        return round((time.monotonic() - self._heard_at) * 1000)
+
+    def start(self) -> None:
+        """Begins to ask."""
+        self._task = start_vital(self._run(), f"heartbeat of {self._url}")
+
+    async def stop(self) -> None:
+        """Asks no more."""
+        await stop_vital(self._task)
+
+    async def _run(self) -> None:
+        async with httpx.AsyncClient(timeout=PATIENCE_SECONDS) as client:
+            while True:
+                asked_at = time.monotonic()
+                try:
+                    answer = await client.get(self._url)
+                    if answer.status_code == 200:
+                        self._heard_at = asked_at
+                except httpx.HTTPError:
+                    pass  # its silence is what is measured
+                await asyncio.sleep(max(0.0, asked_at + EVERY_SECONDS - time.monotonic()))
