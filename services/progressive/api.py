@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse, StreamingResponse
 
 from services.core import jackpots, sheets
-from services.runtime.forms import Forms
+from services.progressive.past import state_at
+from services.runtime.forms import Forms, moment_ms
 from services.runtime.service import Parts, checked_key, checked_round_id, event_stream
 from services.runtime.sheets import read_sheet
 
@@ -73,9 +74,18 @@ def routes(parts: Parts) -> APIRouter:
         return [jackpots.view(name, state) for name, state in states.items() if state.levels]
 
     @router.get("/progressives/{progressive_id}")
-    async def progressive(progressive_id: str) -> dict[str, Any]:
-        """One progressive: its levels and what waits."""
-        return known(progressive_id)
+    async def progressive(
+        progressive_id: str, as_of: str | None = None, sequence: Annotated[int | None, Query(ge=1)] = None
+    ) -> dict[str, Any]:
+        """One progressive: its levels and what waits; now, as of a past moment, or behind one of its records."""
+        now = known(progressive_id)
+        moment = moment_ms(as_of)
+        if moment is None and sequence is None:
+            return now
+        then = await state_at(parts, progressive_id, sequence, moment)
+        if not then.levels:
+            raise HTTPException(404, f"The progressive {progressive_id} was not open yet.")
+        return jackpots.view(progressive_id, then)
 
     @router.get("/progressives/{progressive_id}/claims")
     async def claims(progressive_id: str, round_id: str | None = None) -> list[dict[str, Any]]:

@@ -1,10 +1,12 @@
 """Commands as JSON: the forms that people fill in, checked before anything is asked of a log."""
 
 import json
+import re
 import types
 import typing
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -23,6 +25,7 @@ BODY_BYTES_MAX = 65_536
 CENTS_MAX = 10**12
 SENTENCES_MAX = 10
 ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$"
+RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,6})?([Zz]|[+-]\d\d:\d\d)")
 KEY_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
 """Of the ids in a path: no dot, because a claim's id is divided by dots."""
 
@@ -187,6 +190,21 @@ class Forms:
             else:
                 said.append(f"{where} must be {_said(self._hints[name].get(where, str))}.")
         return " ".join(list(dict.fromkeys(said))[:SENTENCES_MAX])
+
+
+def moment_ms(as_of: str | None) -> int | None:
+    """Milliseconds since 1970 of an RFC 3339 time in a query. Raises Malformed."""
+    if as_of is None:
+        return None
+    # A plus that is not percent-encoded in a query comes as a space.
+    as_of = re.sub(r" (\d\d:\d\d)$", r"+\1", as_of)
+    try:
+        if RFC_3339.fullmatch(as_of) is None:
+            raise ValueError
+        moment = datetime.fromisoformat(as_of.upper())
+    except ValueError:
+        raise Malformed("as_of must be a time of RFC 3339 with its zone, such as 2026-11-29T20:00:00Z.") from None
+    return round(moment.timestamp() * 1000)
 
 
 def _document(body: bytes) -> dict[str, Any]:
