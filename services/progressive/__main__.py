@@ -2,7 +2,7 @@
 
 from services.core.sheets import JackpotSheet
 from services.flow import PORTS, stream_of
-from services.progressive.api import FORMS, feed, routes, stamp
+from services.progressive.api import FORMS, OPEN_READS, feed, routes, stamp
 from services.progressive.processor import PROCESSOR
 from services.progressive.projection import JACKPOTS, apply
 from services.runtime.service import Definition, run
@@ -19,6 +19,7 @@ DEFINITION = Definition(
     path="progressives",
     feed=feed,
     stamp=stamp,
+    open_reads=OPEN_READS,
     shapes=(JackpotSheet,),
 )
 

@@ -1,5 +1,6 @@
 """Progressives over HTTP: claims are validated, documented and paid; displays subscribe."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,6 +22,8 @@ FORMS = Forms(
         "CloseProgressive": frozenset({"target_rules", "target_sha256"}),
     },
 )
+OPEN_READS = re.compile(r"/display(/[^/]+)?|/progressives(/[^/]+)?(/events)?")
+"""What displays show, and how they come by it."""
 DISPLAY = Path(__file__).with_name("display.html")
 
 

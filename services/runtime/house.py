@@ -154,7 +154,7 @@ def environment_for(kafka: LocalKafka, postgres: LocalPostgres) -> dict[str, str
     """What the services read. What the person set (AUTH, say) stays; where things are is the house's to say."""
     path = os.pathsep.join(filter(None, [str(ROOT), str(ROOT / "proto"), os.environ.get("PYTHONPATH")]))
     return {
-        "AUTH": "off",
+        "ROUNDLOG_JWKS": str(TOKENS / "jwks.json"),
         "ROUNDLOG_RULES": str(ROOT / "deploy" / "rules"),
         **os.environ,
         "ROUNDLOG_KAFKA": kafka.bootstrap,

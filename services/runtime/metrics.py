@@ -29,6 +29,7 @@ class _Collector:
             "Peak resident memory.",
             resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         )
+        yield _counter("roundlog_forbidden", "Commands that were not for the asker's role.", parts.forbidden_total)
         yield _counter("roundlog_malformed", "Requests that were not of the form asked for.", parts.malformed_total)
         if parts.desk is not None:
             yield _counter("roundlog_commands_appended", "Commands of people appended.", parts.desk.appended_total)

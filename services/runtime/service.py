@@ -20,12 +20,14 @@ import uvicorn
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
+from services.core.people import COMMANDS, spoken
 from services.core.rules import RuleBook
 from services.flow import Stream
 from services.runtime.database import DATABASE_AWAY, pool_of
 from services.runtime.desk import Answer, Away, Desk, KeyReused
+from services.runtime.door import Door
 from services.runtime.feeds import Feeds
-from services.runtime.forms import BODY_BYTES_MAX, ID_PATTERN, KEY_PATTERN, Forms, Malformed, is_printed
+from services.runtime.forms import BODY_BYTES_MAX, ID_PATTERN, KEY_PATTERN, Forms, Malformed
 from services.runtime.heartbeat import Heartbeat
 from services.runtime.kafka import Kafka
 from services.runtime.metrics import exposition
@@ -37,11 +39,11 @@ from services.runtime.published import load_paytables
 from services.runtime.settings import Settings, SettingWrong, environment, settings_from
 from services.runtime.stepping import Processor, Stepper
 from services.runtime.submissions import RulesUnreadable, load
+from services.runtime.tokens import Person, Tokens
 from services.runtime.watching import Watch
 from services.wire.records import Asked
 
 IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9._:=+-]{1,128}")
-ACTOR_MAX = 100
 SEQUENCE = re.compile(r"[0-9]{1,18}")
 START_AGAIN_SECONDS = 1.0
 STUCK_MS = 10_000
@@ -51,6 +53,10 @@ log = logging.getLogger(__name__)
 Reading = TypeVar("Reading", bound=Projection)
 
 
+class Forbidden(Exception):
+    """Somebody asks for what is not for their role; the sentence says for whom it is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Definition:
     """What makes one service different from another.
@@ -58,7 +64,7 @@ class Definition:
     `logs` are what its projection reads, its own first; `path` is that of its commands; `routes` adds its
     reads; `feed` gives what each delta carries beside the events; `stamp` fills in what only the API knows;
     `shapes` are the kinds of rows that the projection folds beside the states of its logs; `linked` where it listens
-    whether the progressive controller answers.
+    whether the progressive controller answers; `open_reads` are the paths that anybody may read without a token.
     """
 
     name: str
@@ -74,6 +80,7 @@ class Definition:
     stamp: Callable[["Parts", str, Any], Awaitable[Any]] | None = None
     shapes: tuple[type, ...] = ()
     linked: bool = False
+    open_reads: re.Pattern[str] | None = None
 
 
 @dataclass(slots=True)
@@ -93,6 +100,7 @@ class Parts:
     heartbeat: Heartbeat | None
     provisioned: asyncio.Event = field(default_factory=asyncio.Event)
     malformed_total: int = 0
+    forbidden_total: int = 0
 
     def readiness(self) -> dict[str, Any]:
         """What /readyz says: ready, and what is missing where not."""
@@ -213,6 +221,8 @@ def app_of(definition: Definition, settings: Settings, book: RuleBook) -> FastAP
             await _stop(parts, starting)
 
     app = FastAPI(title=f"Roundlog {definition.name}", version="1", lifespan=lifespan)
+    tokens = None if settings.jwks is None else Tokens(settings.jwks, settings.issuer, settings.audience)
+    app.add_middleware(Door, service=definition.name, tokens=tokens, open_reads=definition.open_reads)
     _health_routes(app)
     _error_routes(app)
     return app
@@ -255,6 +265,11 @@ def _error_routes(app: FastAPI) -> None:
         request.app.state.parts.malformed_total += 1
         return JSONResponse({"malformed": str(error)}, 422)
 
+    @app.exception_handler(Forbidden)
+    async def forbidden(request: Request, error: Forbidden) -> JSONResponse:
+        request.app.state.parts.forbidden_total += 1
+        return JSONResponse({"forbidden": str(error)}, 403)
+
     @app.exception_handler(Away)
     async def away(_: Request, error: Away) -> JSONResponse:
         said = (
@@ -283,7 +298,10 @@ def _command_routes(parts: Parts, forms: Forms) -> APIRouter:
         body = await _body(request)
         command = forms.read(body)
         checked_key(key)
-        command_id, actor = _who(request)
+        person: Person = request.state.person
+        command_id = _checked_command_id(request.headers.get("idempotency-key", str(uuid.uuid4())))
+        actor = person.name
+        _may_ask(person, command)
         asked = Asked(command_id, actor, _request_hash(key, actor, body), command)
         if parts.definition.stamp is not None:
             known = await desk.known(command_id)
@@ -325,16 +343,11 @@ def _response(command_id: str, answer: Answer | None) -> Response:
     return Response(answer.body, answer.status, headers, media_type="application/json")
 
 
-def _who(request: Request) -> tuple[str, str]:
-    command_id = _checked_command_id(request.headers.get("idempotency-key", str(uuid.uuid4())))
-    # Headers are bytes; the name is evidence, so it is read as it was written.
-    try:
-        actor = request.headers.get("x-actor", "unnamed").encode("latin-1").decode()
-    except UnicodeDecodeError:
-        raise Malformed("X-Actor must be UTF-8.") from None
-    if len(actor) > ACTOR_MAX or not is_printed(actor):
-        raise Malformed("X-Actor must be 1 to 100 printable characters.")
-    return command_id, actor
+def _may_ask(person: Person, command: Any) -> None:
+    """Raises Forbidden where the command is not for somebody of these roles."""
+    name = type(command).__name__
+    if not person.roles & COMMANDS[name]:
+        raise Forbidden(f"{person.name} is {spoken(person.roles)}: {name} is for {spoken(COMMANDS[name])}.")
 
 
 def _checked_command_id(command_id: str) -> str:

@@ -10,6 +10,8 @@ from services.core.money import Cents
 from services.flow import PORTS
 from services.runtime import published
 
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
 
 class SettingWrong(Exception):
     """A setting is missing or malformed; the sentence says which and what it must be."""
@@ -36,6 +38,10 @@ class Settings:
     """Where the progressive controller answers, for the tables that are linked to it."""
     signers: tuple[tuple[Cents, int], ...]
     """From which amount on how many different people sign for a payout that is documented."""
+    jwks: str | None
+    """The path or URL of the public keys of the issuer of tokens; None where AUTH is off and nobody is asked."""
+    issuer: str
+    audience: str
     parameters_idle_ms: int | None
     """After how long without a contribution an approved change of parameters is in force; None: only by a win."""
 
@@ -50,10 +56,8 @@ class Settings:
 
 def settings_from(environment: dict[str, str], service: str, port: int) -> Settings:
     """The settings of a service. Raises SettingWrong."""
-    auth = environment.get("AUTH", "off")
-    if auth != "off":
-        raise SettingWrong(f"AUTH={auth}: this version knows no tokens; run with AUTH=off, on loopback only")
     host = environment.get("ROUNDLOG_HOST", "127.0.0.1")
+    jwks = _jwks(environment, host)
     try:
         return Settings(
             service=service,
@@ -67,6 +71,9 @@ def settings_from(environment: dict[str, str], service: str, port: int) -> Setti
             answer_seconds=float(environment.get("ROUNDLOG_ANSWER_SECONDS", "5")),
             feed_queue_max=int(environment.get("ROUNDLOG_FEED_QUEUE_MAX", "1000")),
             progressive_url=environment.get("ROUNDLOG_PROGRESSIVE_URL", f"http://127.0.0.1:{PORTS['progressive']}"),
+            jwks=jwks,
+            issuer=environment.get("ROUNDLOG_ISSUER", "roundlog"),
+            audience=environment.get("ROUNDLOG_AUDIENCE", "roundlog"),
             signers=_signers(environment.get("ROUNDLOG_SIGNERS", "")),
             parameters_idle_ms=_idle_ms(environment.get("ROUNDLOG_PARAMETERS_IDLE_SECONDS", "")),
         )
@@ -74,6 +81,25 @@ def settings_from(environment: dict[str, str], service: str, port: int) -> Setti
         raise SettingWrong(f"the environment lacks {error.args[0]}") from None
     except ValueError as error:
         raise SettingWrong(f"a setting is not a number: {error}") from None
+
+
+def _jwks(environment: dict[str, str], host: str) -> str | None:
+    auth = environment.get("AUTH", "on")
+    if auth == "off":
+        if host not in LOOPBACK:
+            raise SettingWrong(
+                f"AUTH=off on {host}: nobody would be asked who they are. Without tokens a service listens on loopback"
+                f" only ({', '.join(LOOPBACK)}); give it an issuer's keys by ROUNDLOG_JWKS instead"
+            )
+        return None
+    if auth != "on":
+        raise SettingWrong(f"AUTH={auth}: it is on, or off for trials on one machine")
+    if "ROUNDLOG_JWKS" not in environment:
+        raise SettingWrong(
+            "the environment lacks ROUNDLOG_JWKS, the path or URL of the public keys of the issuer of tokens; for a"
+            " trial on this machine without tokens, set AUTH=off"
+        )
+    return environment["ROUNDLOG_JWKS"]
 
 
 def _signers(text: str) -> tuple[tuple[Cents, int], ...]:
