@@ -4,12 +4,15 @@ import asyncio
 import time
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self
 
 import httpx
 
 from services.floor.settings import Settings
 
+READER = "floorperson"
+"""Whose eyes the floor reads with."""
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.1, 2.0
 
 
@@ -48,6 +51,25 @@ class Keys:
         return f"floor.{self._run}.{scope}.{self._counts[scope]}"
 
 
+class Badges:
+    """What says who acts: a token out of the folder where each has one, or the bare name where tokens are off."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = Path(folder) if folder else None
+        self._tokens: dict[str, str] = {}
+
+    def of(self, actor: str) -> dict[str, str]:
+        """The header for a call. Raises Failure where somebody has no token."""
+        if self._folder is None:
+            return {"X-Actor": actor}
+        if actor not in self._tokens:
+            try:
+                self._tokens[actor] = (self._folder / actor).read_text()
+            except OSError as error:
+                raise Failure(f"{actor} has no token in {self._folder}: {error.strerror}") from None
+        return {"Authorization": f"Bearer {self._tokens[actor]}"}
+
+
 class Backoff:
     """Waits between tries, each longer than the one before, until patience ends."""
 
@@ -69,10 +91,17 @@ class Service:
     """One service's API. A command that is repeated is repeated under the same key, so it never counts twice."""
 
     def __init__(
-        self, client: httpx.AsyncClient, url: str, path: str, keys: Keys, patience_s: float, tally: Counter[str]
+        self,
+        client: httpx.AsyncClient,
+        url: str,
+        path: str,
+        keys: Keys,
+        badges: Badges,
+        patience_s: float,
+        tally: Counter[str],
     ) -> None:
         self._client, self._url, self._path = client, url.rstrip("/"), path
-        self._keys, self._patience_s, self._tally = keys, patience_s, tally
+        self._keys, self._badges, self._patience_s, self._tally = keys, badges, patience_s, tally
 
     async def command(self, id: str, actor: str, command: str, **fields: Any) -> Answer:
         """Sends a command. Raises Refusal, or Failure where no answer comes in time."""
@@ -88,7 +117,7 @@ class Service:
             "POST",
             f"/{self._path}/{id}/commands",
             json={"command": command, **fields},
-            headers={"Idempotency-Key": key, "X-Actor": actor},
+            headers={"Idempotency-Key": key, **self._badges.of(actor)},
         )
         self._tally["commands"] += 1
         if response.status_code == httpx.codes.OK:
@@ -101,7 +130,7 @@ class Service:
 
     async def get(self, path: str, **query: str) -> Any:
         """What a read gives, or None where the id is not known."""
-        response = await self._answered("GET", f"/{self._path}/{path}", params=query)
+        response = await self._answered("GET", f"/{self._path}/{path}", params=query, headers=self._badges.of(READER))
         if response.status_code == httpx.codes.NOT_FOUND:
             return None
         if response.status_code != httpx.codes.OK:
@@ -134,10 +163,10 @@ class Services:
     def __init__(self, client: httpx.AsyncClient, settings: Settings, run: str) -> None:
         self.tally: Counter[str] = Counter()
         self._client = client
-        keys = Keys(run)
+        keys, badges = Keys(run), Badges(settings.tokens)
 
         def service(url: str, path: str) -> Service:
-            return Service(client, url, path, keys, settings.patience_s, self.tally)
+            return Service(client, url, path, keys, badges, settings.patience_s, self.tally)
 
         self.tables = service(settings.tables_url, "tables")
         self.rounds = service(settings.wagers_url, "rounds")

@@ -22,7 +22,8 @@ COMMANDS_A_ROUND = 60
 REVEALS = {Area.SIX_CARD_BONUS: "RevealSixCardBonus", Area.ALL_SIX: "RevealAllSixCard"}
 RELEASE_PATIENCE_S = 2.0
 OVER = ("closed", "void")
-PLAYER = "player"
+TERMINAL = "terminal"
+"""Where the players wager."""
 
 
 class Voided(Exception):
@@ -121,7 +122,7 @@ class Dealer:
                 if wish.wager == FIVE_CARD_HAND_BONUS:
                     fields["account_id"] = player.account_id
                     player.available_cents -= wish.amount_cents
-                await self._do("PlaceWager", PLAYER, seat=seat, **fields, player_id=player.player_id)
+                await self._do("PlaceWager", TERMINAL, seat=seat, **fields, player_id=player.player_id)
                 seated.wagers.add((wish.wager, wish.on))
             if random.random() < self._settings.withdraw_rate:
                 await self._withdraw(in_hand, seat)
@@ -136,7 +137,7 @@ class Dealer:
         """The seat takes its last wager from the layout back, where it has one beside the ante."""
         on_layout = [kind.wager for kind, _ in in_hand.staked(seat) if not kind.from_account]
         if on_layout:
-            await self._do("WithdrawWager", PLAYER, seat=seat, wager=on_layout[-1])
+            await self._do("WithdrawWager", TERMINAL, seat=seat, wager=on_layout[-1])
             in_hand.seats[seat].wagers.discard((on_layout[-1], On.PLAYER))
             self._services.tally["wagers withdrawn"] += 1
 

@@ -7,7 +7,7 @@ from services.core.names import ClaimId, ProgressiveId, RoundId, RulesId, TableI
 from services.floor.calls import Backoff, Failure, Refusal, Services
 from services.floor.offers import SEATS, Offer, offer_of
 
-FLOORPERSON = "floorperson"
+FLOORPERSON, MANAGER = "floorperson", "manager"
 OPENING_PATIENCE_S = 15.0
 
 
@@ -23,7 +23,7 @@ class Floorperson:
         if there is not None and there.get("rules") is not None:
             return
         try:
-            await self._services.progressives.command(progressive_id, FLOORPERSON, "OpenProgressive", rules=rules)
+            await self._services.progressives.command(progressive_id, MANAGER, "OpenProgressive", rules=rules)
         except Refusal:
             # Another floor was quicker; a table that then cannot be opened on it will say so.
             self._services.tally["meant refusals"] += 1

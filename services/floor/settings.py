@@ -13,7 +13,8 @@ class Settings:
     """Every one is an option (`--seed`) and a variable (`ROUNDLOG_FLOOR_SEED`); the option wins.
 
     `rounds` is for all tables together, 0 until stopped; `pace` is rounds a minute at each table, 0 as fast as
-    it goes. Rates are chances: of a round for void, miscount and talk, of a player and round for leaving.
+    it goes. `tokens` is the folder with a token for everybody who acts, by name; without it X-Actor says who acts, for
+    services with AUTH=off. Rates are chances: of a round for void, miscount and talk, of a player and round for leaving.
     """
 
     tables: int = 6
@@ -24,6 +25,7 @@ class Settings:
     wagers_url: str = "http://127.0.0.1:8002"
     progressive_url: str = "http://127.0.0.1:8003"
     accounts_url: str = "http://127.0.0.1:8004"
+    tokens: str = ""
     stub_every: int = 5
     miscount_rate: float = 0.004
     void_rate: float = 0.004

@@ -19,6 +19,7 @@ from types import FrameType
 from typing import IO
 
 from services.flow import PORTS
+from services.runtime.issuing import PEOPLE, issue
 from services.runtime.local import (
     LOCAL,
     ROOT,
@@ -34,6 +35,8 @@ from services.runtime.local import (
 )
 
 DISPLAYS = ("progressive-a", "progressive-c", "progressive-caribbean", "progressive-caribbean-a")
+
+DEALERS_MIN = 10
 
 LOOK_EVERY_SECONDS = 0.2
 # A service that dies again and again must not turn the machine into a heater.
@@ -62,6 +65,8 @@ class House:
     servers: list[LocalServer] = field(default_factory=list)
     services: list[Service] = field(default_factory=list)
     floor: subprocess.Popen[bytes] | None = None
+    dealers: int = 0
+    """How many tables have a dealer with a token of their own."""
 
     def open(self, leaving: threading.Event, *, services: bool = True) -> None:
         """Start everything but the floor. Raises LocalError with a sentence for the person at the screen."""
@@ -77,7 +82,9 @@ class House:
             self.servers.append(server)
             if leaving.is_set():
                 return
-        self.environment = environment_for(kafka, postgres)
+        self.environment = environment_for(kafka, postgres, self.tokens)
+        if self.asks_who:
+            step("tokens", lambda: issue(self.tokens, self.dealers))
         step("topics and tables", self._provision)
         for name in names:
             self.services.append(Service(name, self._launch(name), time.monotonic()))
@@ -85,6 +92,14 @@ class House:
             if leaving.is_set():
                 return
             step(service.name, lambda service=service: self._wait_for(service, leaving))  # type: ignore[misc]
+
+    @property
+    def tokens(self) -> Path:
+        return self.data / "tokens"
+
+    @property
+    def asks_who(self) -> bool:
+        return self.environment["AUTH"] == "on"
 
     def _provision(self) -> None:
         log = self.logs / "provision.log"
@@ -112,7 +127,8 @@ class House:
         wait_until_ready(service.name, service.process, ready, [self.logs / f"{service.name}.log"])
 
     def start_floor(self, words: list[str]) -> None:
-        self.floor = self._launch("floor", *words, to_screen=True)
+        badges = ("--tokens", str(self.tokens)) if self.asks_who else ()
+        self.floor = self._launch("floor", *words, *badges, to_screen=True)
 
     def look_after(self) -> None:
         """Start again what died."""
@@ -150,11 +166,12 @@ class House:
             server.stop()
 
 
-def environment_for(kafka: LocalKafka, postgres: LocalPostgres) -> dict[str, str]:
+def environment_for(kafka: LocalKafka, postgres: LocalPostgres, tokens: Path) -> dict[str, str]:
     """What the services read. What the person set (AUTH, say) stays; where things are is the house's to say."""
     path = os.pathsep.join(filter(None, [str(ROOT), str(ROOT / "proto"), os.environ.get("PYTHONPATH")]))
     return {
-        "ROUNDLOG_JWKS": str(TOKENS / "jwks.json"),
+        "AUTH": "on",
+        "ROUNDLOG_JWKS": str(tokens / "jwks.json"),
         "ROUNDLOG_RULES": str(ROOT / "deploy" / "rules"),
         **os.environ,
         "ROUNDLOG_KAFKA": kafka.bootstrap,
@@ -190,6 +207,14 @@ def step(what: str, act: Callable[[], None]) -> None:
     start = time.monotonic()
     act()
     say(f"{time.monotonic() - start:.1f} s")
+
+
+def print_tokens(folder: Path) -> None:
+    say(f"Whoever asks for something shows a token. These are valid for seven days; each is in {shown(folder)}/NAME,")
+    say("for a sign-in page, or as a header: `Authorization: Bearer TOKEN`.")
+    for name in PEOPLE:
+        say(f"  {name:<15}{(folder / name).read_text()}")
+    say("")
 
 
 def print_addresses(*, services: bool) -> None:
@@ -262,7 +287,7 @@ def main() -> int:
 
     signal.signal(signal.SIGINT, leave)
     signal.signal(signal.SIGTERM, leave)
-    house = House(options.data, options.logs)
+    house = House(options.data, options.logs, dealers=max(options.tables or 0, DEALERS_MIN))
     code = 0
     data_lock = locked(options.data)
     if data_lock is None:
@@ -273,6 +298,8 @@ def main() -> int:
         house.open(leaving, services=not options.no_services)
         if not leaving.is_set():
             print_addresses(services=not options.no_services)
+            if house.asks_who and not options.no_services:
+                print_tokens(house.tokens)
             code = stay_open(house, options, leaving)
     except LocalError as error:
         say(f"\n{error}")

@@ -63,15 +63,12 @@ def token(key: Ed25519PrivateKey, name: str, roles: tuple[Role, ...], at_s: int,
     return jwt.encode({**claims, "iat": at_s, "exp": at_s + seconds}, key, "EdDSA", {"kid": KEY_ID})
 
 
-def issue(folder: Path, tables: int) -> dict[str, Path]:
+def issue(folder: Path, tables: int) -> None:
     """Writes a token for everybody of PEOPLE, and for a dealer of each table, into files by their names."""
     key, now = keys_in(folder), int(time.time())
     people = {**PEOPLE, **{f"dealer-table-{number}": (Role.DEALER,) for number in range(1, tables + 1)}}
-    paths = {}
     for name, roles in people.items():
-        paths[name] = folder / name
-        _write_privately(paths[name], token(key, name, roles, now, LIFETIME_SECONDS))
-    return paths
+        _write_privately(folder / name, token(key, name, roles, now, LIFETIME_SECONDS))
 
 
 def _write_privately(path: Path, text: str) -> None:
