@@ -69,11 +69,16 @@ reset: ## Forget the data of `make run`.
 	rm --recursive --force .local/data
 
 .PHONY: compose-env
-compose-env: .env ## Make .env for docker compose, with a new database password.
+compose-env: .env .tokens/jwks.json ## Make .env for docker compose, with a new database password, and tokens in .tokens.
 
 .env:
-	@(umask 077; echo "POSTGRES_PASSWORD=$$($(PYTHON) -c 'import secrets; print(secrets.token_urlsafe(24))')" > $@)
+	@(umask 077; printf 'POSTGRES_PASSWORD=%s\nTOKENS_OF=%s\n' \
+		"$$($(PYTHON) -c 'import secrets; print(secrets.token_urlsafe(24))')" "$$(id --user):$$(id --group)" > $@)
 	@echo ".env has a new password for the database."
+
+.tokens/jwks.json: | .venv/installed
+	@$(BIN)/python -m services.runtime.issuing .tokens
+	@echo ".tokens has a token for everybody of the house, valid for seven days."
 
 %_pb2.py %_pb2.pyi: %.proto | .venv/installed
 	$(BIN)/python -m grpc_tools.protoc --proto_path=proto --python_out=proto --pyi_out=proto $<

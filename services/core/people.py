@@ -54,7 +54,7 @@ COMMANDS: Mapping[str, frozenset[Role]] = {
     "DocumentPayout": _PAYING,
     "VoidSlip": _PAYING,
     "RejectPayout": _FLOOR,
-    "PayPayout": _PAYING,
+    "PayPayout": _PAYING | {Role.DEALER},  # who pays from the table inventory
     "PayEnvy": _PAYING | {Role.DEALER},
     "ChangeParameters": _MANAGING,
     "ApproveParameters": _MANAGING,

@@ -7,12 +7,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from services.flow import PORTS
-from tests.support.house import House
+from tests.support import parts
+from tests.support.house import COMMAND_SERVICES, House
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -52,6 +53,7 @@ def type_in(house: House, typed: str) -> list[str]:
     """The lines that come when it is typed into a shell that knows the README's functions."""
     functions = "\n".join(FUNCTION.findall(BY_HAND))
     script = re.sub(r"\b(800\d)/", lambda found: f"{house.ports[NAMES[found[1]]]}/", f"{functions}\n{typed}")
+    script = script.replace(".local/data/tokens", str(house.tokens))
     # Another proxy than none would be asked for this machine's own address.
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, env={"NO_PROXY": "*"})
     assert not done.stderr, done.stderr
@@ -78,6 +80,19 @@ def wrong(step: Step, lines: list[str]) -> str | None:
         if "events" not in each:
             return f"before the last line: {each}"
     return None if holds(json.loads(step.shown), said[-1]) else f"{said[-1]}"
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A house that asks for tokens, as that of `make run` does."""
+    with parts.broker() as kafka, parts.database() as postgres:
+        tokens = tmp_path_factory.mktemp("tokens")
+        house = House(cast(Any, kafka), cast(Any, postgres), postgres.dsn, tokens=tokens)
+        house.start(*COMMAND_SERVICES, wait=False)
+        for name in COMMAND_SERVICES:
+            house.wait_ready(name)
+        yield house
+        house.close()
 
 
 def test_every_round_of_the_readme_comes_out_as_it_says(house: House) -> None:

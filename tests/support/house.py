@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 
+from services.runtime.issuing import issue
 from services.runtime.local import LocalKafka, LocalPostgres, free_port, last_lines, start_process, stop_process
 
 ROOT = Path(__file__).parents[2]
@@ -32,7 +33,18 @@ def until(what: str, condition: Callable[[], Any], seconds: float = 30.0) -> Any
 class House:
     """One broker, one database, and the services that were started on them."""
 
-    def __init__(self, kafka: LocalKafka, postgres: LocalPostgres, dsn: str, rules: Path | None = None) -> None:
+    def __init__(
+        self,
+        kafka: LocalKafka,
+        postgres: LocalPostgres,
+        dsn: str,
+        rules: Path | None = None,
+        tokens: Path | None = None,
+    ) -> None:
+        """With `tokens`, whoever asks shows one out of that folder; without, X-Actor says who acts."""
+        self.tokens = tokens
+        if tokens is not None:
+            issue(tokens, tables=0)
         self.kafka = kafka
         self.postgres = postgres
         self.dsn = dsn
@@ -47,7 +59,7 @@ class House:
 
     def environment(self, name: str, service: str) -> dict[str, str]:
         return {
-            **os.environ,
+            **{name: value for name, value in os.environ.items() if name != "AUTH"},
             "PYTHONPATH": f"{ROOT}:{ROOT / 'proto'}",
             "ROUNDLOG_KAFKA": self.kafka.bootstrap,
             "ROUNDLOG_POSTGRES": self.dsn,
@@ -56,7 +68,7 @@ class House:
             "ROUNDLOG_RULES": str(self.rules),
             "ROUNDLOG_INSTANCE": f"{name}-1",
             "ROUNDLOG_PROGRESSIVE_URL": f"http://127.0.0.1:{self.ports['progressive']}",
-            "AUTH": "off",
+            **({"AUTH": "off"} if self.tokens is None else {"ROUNDLOG_JWKS": str(self.tokens / "jwks.json")}),
         }
 
     def start(self, *names: str, service: str | None = None, wait: bool = True) -> None:
