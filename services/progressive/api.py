@@ -9,7 +9,7 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse, StreamingResponse
 
 from services.core import jackpots, sheets
-from services.progressive.past import state_at
+from services.progressive.projection import state_at
 from services.runtime.forms import Forms, moment_ms
 from services.runtime.service import Parts, checked_key, checked_round_id, event_stream
 from services.runtime.sheets import read_sheet
@@ -85,7 +85,7 @@ def routes(parts: Parts) -> APIRouter:
         moment = moment_ms(as_of)
         if moment is None and sequence is None:
             return now
-        then = await state_at(parts, progressive_id, sequence, moment)
+        then = await state_at(parts.projection, progressive_id, sequence, moment)
         if not then.levels:
             raise HTTPException(404, f"The progressive {progressive_id} was not open yet.")
         return jackpots.view(progressive_id, then)

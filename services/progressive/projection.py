@@ -1,16 +1,21 @@
-"""What a progressive shows: its levels as the log has them, and a sheet of claims and Envy Bonuses for each round."""
+"""What a progressive shows: its levels as the log has them, now or at any moment of its past, and a sheet of claims and Envy Bonuses for each round."""
 
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from services.core import jackpots, sheets
-from services.runtime.projecting import Fact, Log
+from services.flow import PARTITIONS
+from services.runtime.kafka import partition_of
+from services.runtime.projecting import Fact, Log, Projection
 from services.runtime.sheets import fold_sheets
-from services.wire.snapshots import encode_state
+from services.wire.records import CONTRACTS
+from services.wire.snapshots import decode_state, encode_state
 
 MOMENT_EVERY = 500
 """After how many records of a progressive its state is kept beside the log."""
+
+LATEST = 2**62
 
 JACKPOTS = Log("jackpots", jackpots.INITIAL, jackpots.State, jackpots.evolve)
 
@@ -38,3 +43,31 @@ async def apply(connection: Any, facts: Sequence[Fact]) -> None:
         if (round_id := sheets.round_of(fact.record.event)) is not None
     ]
     await fold_sheets(connection, "jackpots", sheets.JackpotSheet(), events)
+
+
+async def state_at(
+    projection: Projection, progressive_id: str, sequence: int | None, at_ms: int | None
+) -> jackpots.State:
+    """A progressive at a moment of its past: the fold of all records up to that sequence and up to that time, whichever comes first; INITIAL before the first.
+
+    Raises BrokerAway.
+    """
+    sequence, at_ms = sequence or LATEST, LATEST if at_ms is None else at_ms
+    row = await projection.pool.fetchrow(
+        "SELECT place, state FROM progressive_moments WHERE progressive_id = $1 AND sequence <= $2 AND at_ms <= $3"
+        " ORDER BY sequence DESC LIMIT 1",
+        progressive_id, sequence, at_ms,
+    )  # fmt: skip
+    state = jackpots.INITIAL if row is None else decode_state(jackpots.State, row["state"])
+    place = (JACKPOTS.topic, partition_of(progressive_id, PARTITIONS))
+    start, end = 0 if row is None else row["place"] + 1, projection.positions.get(place, 0)
+    contract = CONTRACTS[JACKPOTS.topic]
+    async for stored in projection.kafka.read(*place, start, end):
+        if stored.key != progressive_id:
+            continue
+        record = contract.decode_record(stored.value)
+        if record.sequence > sequence or record.recorded_at_ms > at_ms:
+            break
+        if record.sequence > state.sequence:  # a duplicate is passed over
+            state = jackpots.evolve(state, record.event)
+    return state
