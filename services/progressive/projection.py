@@ -1,4 +1,5 @@
-"""What a progressive shows: its levels as the log has them, now or at any moment of its past, and a sheet of claims and Envy Bonuses for each round."""
+"""What a progressive shows: its levels as the log has them, now or at any moment of its past, and a sheet of claims and
+Envy Bonuses for each round."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -48,7 +49,8 @@ async def apply(connection: Any, facts: Sequence[Fact]) -> None:
 async def state_at(
     projection: Projection, progressive_id: str, sequence: int | None, at_ms: int | None
 ) -> jackpots.State:
-    """A progressive at a moment of its past: the fold of all records up to that sequence and up to that time, whichever comes first; INITIAL before the first.
+    """A progressive at a moment of its past: the fold of all records up to that sequence and up to that time,
+    whichever comes first; INITIAL before the first.
 
     Raises BrokerAway.
     """
