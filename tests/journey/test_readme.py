@@ -7,13 +7,12 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from services.flow import PORTS
-from tests.support import parts
-from tests.support.house import COMMAND_SERVICES, House
+from tests.support.house import House
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -80,19 +79,6 @@ def wrong(step: Step, lines: list[str]) -> str | None:
         if "events" not in each:
             return f"before the last line: {each}"
     return None if holds(json.loads(step.shown), said[-1]) else f"{said[-1]}"
-
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """A house that asks for tokens, as that of `make run` does."""
-    with parts.broker() as kafka, parts.database() as postgres:
-        tokens = tmp_path_factory.mktemp("tokens")
-        house = House(cast(Any, kafka), cast(Any, postgres), postgres.dsn, tokens=tokens)
-        house.start(*COMMAND_SERVICES, wait=False)
-        for name in COMMAND_SERVICES:
-            house.wait_ready(name)
-        yield house
-        house.close()
 
 
 def test_every_round_of_the_readme_comes_out_as_it_says(house: House) -> None:
