@@ -54,8 +54,10 @@ def round_of(fact: Fact) -> str | None:
     if fact.topic == "rounds" and isinstance(event, rounds.Refused):
         now = fact.state.round
         return None if now is None or now.over else now.round_id
-    if isinstance(event, jackpots.LevelHit):
+    if isinstance(event, jackpots.LevelHit | jackpots.LevelRestored):
         return event.claim_id.partition(".")[0]
+    if isinstance(event, jackpots.CommandForwarded):
+        return event.command.round_id
     if fact.topic == "jackpots":
         return sheets.round_of(event) or getattr(event, "round_id", None)
     return getattr(event, "round_id", None)
@@ -102,11 +104,17 @@ def round_rows(facts: Sequence[Fact]) -> dict[str, RoundRow]:
     for fact in facts:
         event, at_ms = fact.record.event, fact.record.recorded_at_ms
         match event:
-            case wagers.WagerSettled():
+            case wagers.WagerSettled() if event.claim_id is None:
                 if event.won_cents:
                     row(event.round_id, fact.key).won_cents += event.won_cents
-            case jackpots.LevelHit():
-                row(event.claim_id.partition(".")[0], event.table_id).won_cents += event.amount_cents
+            case wagers.WagerReversed() if event.claim_id is None:
+                if event.won_cents:
+                    row(event.round_id, fact.key).won_cents -= event.won_cents
+            # What has a claim counts as the progressive says, who alone knows whether it was taken back or rejected.
+            case jackpots.PayoutClaimed():
+                row(event.round_id, event.table_id).won_cents += event.amount_cents
+            case jackpots.PayoutRejected() | jackpots.PayoutTakenBack():
+                row(event.claim_id.partition(".")[0], event.table_id).won_cents -= event.amount_cents
             case _ if fact.topic == "rounds" and getattr(event, "round_id", None) is not None:
                 known = row(event.round_id, fact.key)
                 known.state = fact.state.round.phase.value

@@ -335,6 +335,9 @@ def _level(fields: Fields) -> LevelRules:
         rate_ppm=fields.whole("rate_ppm", 0, _PPM_MAX),
         hidden_rate_ppm=fields.whole("hidden_rate_ppm", 0, _PPM_MAX),
         limit_cents=fields.whole("limit_cents", 0, CENTS_MAX),
+        contribution_bound_cents=(
+            fields.whole("contribution_bound_cents", 1, CENTS_MAX) if fields.has("contribution_bound_cents") else None
+        ),
     )
     if fields.sound:
         _ascending(fields, "reset_cents", level.reset_cents, "base_cents", level.base_cents)

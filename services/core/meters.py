@@ -61,7 +61,8 @@ class Restored:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The parameters of a level: as it was opened, or as they were changed since."""
+    """The parameters of a level: as it was opened, or as they were changed since. `contribution_bound` is the most that a
+    round may add, None where there is no such bound."""
 
     name: str
     base: Microcents
@@ -69,6 +70,7 @@ class Terms:
     rate: Ppm
     hidden_rate: Ppm
     limit: Microcents
+    contribution_bound: Microcents | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,4 +251,7 @@ class Level:
             "limit_cents": whole_cents(self.terms.limit),
             "rate_ppm": self.terms.rate,
             "hidden_rate_ppm": self.terms.hidden_rate,
+            "contribution_bound_cents": (
+                None if self.terms.contribution_bound is None else whole_cents(self.terms.contribution_bound)
+            ),
         }

@@ -107,7 +107,7 @@ class Steps:
 def not_waiting(claim_id: ClaimId) -> Refused:
     """No such claim is open: whether it was paid or never made is in the list of claims."""
     return Refused(
-        f"No payout {claim_id} is waiting here: it was paid already, or never made."
+        f"No payout {claim_id} is waiting here: it was rejected or paid already, or never made."
         " Look for it among the claims of its round."
     )
 

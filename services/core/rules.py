@@ -28,7 +28,10 @@ class StubCount:
 
 @dataclass(frozen=True, slots=True)
 class LevelRules:
-    """One level of a progressive: what it starts from, what it gains by each wager, where it stops."""
+    """One level of a progressive: what it starts from, what it gains by each wager, where it stops.
+
+    `contribution_bound_cents` is the most that a round may reasonably add to it; None where nothing is too much.
+    """
 
     name: str
     base_cents: Cents
@@ -36,6 +39,7 @@ class LevelRules:
     rate_ppm: int
     hidden_rate_ppm: int
     limit_cents: Cents
+    contribution_bound_cents: Cents | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,6 +115,7 @@ def round_of(event: jackpots.Event) -> str | None:
             return event.round_id
         case (
             jackpots.PayoutValidated()
+            | jackpots.PayoutSigned()
             | jackpots.PayoutDocumented()
             | jackpots.SlipVoided()
             | jackpots.PayoutRejected()
@@ -189,6 +190,8 @@ def claims_view(sheet: JackpotSheet) -> list[dict[str, Any]]:
             "state": line.state.value,
             "slip_number": line.slip_number,
             "level": line.claim.level,
+            "level_value_microcents": line.claim.level_value_microcents,
+            "hit_sequence": line.claim.hit_sequence,
         }
         for line in sheet.claims
     ]

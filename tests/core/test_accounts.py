@@ -24,7 +24,9 @@ from services.core.accounts import (
     ReturnStake,
     StakeReturned,
     State,
+    TakeBackWinnings,
     WinningsCredited,
+    WinningsTakenBack,
     Withdraw,
     Withdrawn,
     decide,
@@ -74,6 +76,7 @@ def test_an_account_opens_once() -> None:
         Withdraw(1, "a"),
         CreditWinnings(1, "t-1", 3, "magic_card"),
         ReturnStake(1, "t-1", 3, "five_card_hand_bonus"),
+        TakeBackWinnings(1, "t-1", 3, "five_card_hand_bonus"),
     ],
 )
 def test_an_account_that_is_not_open_takes_no_money(command: accounts.Command) -> None:
@@ -87,6 +90,7 @@ def test_amounts_are_more_than_nothing(amount_cents: int) -> None:
         Withdraw(amount_cents, "a"),
         CreditWinnings(amount_cents, "table-1-1", 3, "magic_card"),
         ReturnStake(amount_cents, "table-1-1", 3, "five_card_hand_bonus"),
+        TakeBackWinnings(amount_cents, "table-1-1", 3, "five_card_hand_bonus"),
     ):
         refused(given(OPENED), command, "more than nothing")
 
@@ -104,6 +108,28 @@ def test_a_posted_stake_comes_back_when_its_round_is_void() -> None:
     returned = StakeReturned(100, "table-1-1", 3, "five_card_hand_bonus")
     assert when(posted, ReturnStake(100, "table-1-1", 3, "five_card_hand_bonus")) == (returned,)
     assert amounts(evolve(posted, returned)) == (2_000, 0, 2_000)
+
+
+@pytest.mark.parametrize(
+    ("withdrawn", "taken", "owed", "left"),
+    [(0, 15_000, 0, 1_900), (1_900, 15_000, 0, 0), (1_901, 14_999, 1, 0), (16_800, 100, 14_900, 0)],
+)
+def test_winnings_are_taken_back_as_far_as_they_are_there(withdrawn: int, taken: int, owed: int, left: int) -> None:
+    # 2,000 in and 15,000 won; 100 of it are held for the next wager, and stay held.
+    state = given(
+        OPENED, Deposited(2_000, "in-1"), WinningsCredited(15_000, "table-1-1", 3, "five_card_hand_bonus"), HELD
+    )
+    state = evolve(state, Withdrawn(withdrawn, "out-1")) if withdrawn else state
+    (event,) = when(state, TakeBackWinnings(15_000, "table-1-1", 3, "five_card_hand_bonus"))
+    assert event == WinningsTakenBack(taken, owed, "table-1-1", 3, "five_card_hand_bonus")
+    after = evolve(state, event)
+    assert (amounts(after), view("account-3", after)["owed_cents"]) == ((left + 100, 100, left), owed)
+    assert following("account-3", event) == ()
+
+
+def test_what_is_owed_adds_up() -> None:
+    state = given(OPENED, WinningsTakenBack(0, 300, "t-1", 3, "magic_card"), WinningsTakenBack(0, 50, "t-2", 3, "a"))
+    assert view("account-3", state)["owed_cents"] == 350
 
 
 def test_a_reference_serves_once_for_ever() -> None:

@@ -2,19 +2,15 @@
 
 import json
 from dataclasses import replace
-from datetime import date
-from functools import reduce
-from types import MappingProxyType
 
 import pytest
 from cattrs.preconf.json import make_converter
 
 from services.core import accounts, jackpots, refusal, rounds
-from services.core.asking import Asking, Following
+from services.core.asking import Following
 from services.core.jackpots import (
     INITIAL,
     AwardEnvy,
-    ClaimPayout,
     Contribute,
     ContributionAccepted,
     ContributionTakenBack,
@@ -42,105 +38,10 @@ from services.core.jackpots import (
     following,
     view,
 )
-from services.core.names import On, Source
-from services.core.paytables import Paytable
-from services.core.rules import AnteLimits, LevelRules, Progressive, RuleBook, StubCount, Submission
+from services.core.names import Source
+from tests.support.told import ASKING, CENT, Told, claim, refused
 
-CENT = 1_000_000
-EMPTY = Paytable((), "operator")
-
-
-def submission(name: str, game: str, *levels: LevelRules) -> Submission:
-    progressive = Progressive("A", 100, EMPTY, levels, None) if levels else None
-    return Submission(
-        id=name,
-        sha256=name.encode(),
-        game=game,
-        in_force_from=date(2026, 1, 1),
-        seats=6,
-        ante=AnteLimits(500, 50_000, 100),
-        stub_count=StubCount(5, True),
-        multiples=(1, 2, 3),
-        main_tables=MappingProxyType({}),
-        aggregate_limit_cents=5_000_000,
-        progressive=progressive,
-        bonuses=MappingProxyType({}),
-        floorperson_at_odds=None,
-    )
-
-
-MISSISSIPPI = submission(
-    "ms", "mississippi_stud", LevelRules("meter", 1_000_000, 1_000_000, 190_000, 10_000, 25_000_000)
-)
-CARIBBEAN = submission("cs", "caribbean_stud", LevelRules("meter", 1_000_000, 1_000_000, 290_000, 10_000, 30_000_000))
-THREE_LEVELS = submission(
-    "ms-c",
-    "mississippi_stud",
-    LevelRules("mega", 5_000_000, 5_000_000, 110_000, 15_000, 100_000_000),
-    LevelRules("major", 500_000, 500_000, 45_000, 5_000, 5_000_000),
-    LevelRules("minor", 20_000, 20_000, 33_333, 0, 30_000),
-)
-TIGHT = submission("tight", "mississippi_stud", LevelRules("meter", 1_000, 1_000, 500_000, 100_000, 1_100))
-CAJUN = submission("cj", "cajun_stud")
-BOOK = RuleBook((MISSISSIPPI, CARIBBEAN, THREE_LEVELS, TIGHT, CAJUN))
-ASKING = Asking("progressive-1", "floorperson", 1_800_000_000_000, BOOK)
 YEAR_BEFORE = replace(ASKING, at_ms=1_750_000_000_000)
-
-
-class Told:
-    """A progressive to which commands were given, and the events that came of each."""
-
-    def __init__(self, rules: str) -> None:
-        self.state = INITIAL
-        self.when(OpenProgressive(rules))
-
-    def when(self, command: jackpots.Command) -> tuple[jackpots.Event, ...]:
-        events = decide(self.state, command, ASKING)
-        self.state = reduce(evolve, events, self.state)
-        return events
-
-    def level(self, name: str = "meter") -> dict[str, object]:
-        shown = view("progressive-1", self.state)
-        return next(level for level in shown["levels"] if level["name"] == name)
-
-    def shows(self, name: str = "meter", **figures: int) -> None:
-        level = self.level(name)
-        assert {figure: level[figure] for figure in figures} == figures
-
-
-def claim(
-    odds: str = "10% of meter",
-    amount_cents: int | None = None,
-    *,
-    seat: int = 2,
-    wager: str = "progressive",
-    source: Source = Source.HAND_PAY,
-    account_id: str | None = None,
-    round_id: str = "table-1-1",
-) -> ClaimPayout:
-    return ClaimPayout(
-        claim_id=f"{round_id}.{seat}.{wager}",
-        table_id="table-1",
-        round_id=round_id,
-        seat=seat,
-        wager=wager,
-        on=On.PLAYER,
-        hand="straight_flush",
-        odds=odds,
-        amount_cents=amount_cents,
-        source=source,
-        player_id=None,
-        account_id=account_id,
-        entered_by="dealer",
-    )
-
-
-def refused(state: State, command: jackpots.Command, *words: str, section: str | None = None) -> None:
-    with pytest.raises(refusal.Refused) as raised:
-        decide(state, command, ASKING)
-    assert raised.value.section == section
-    for word in words:
-        assert word in raised.value.reason
 
 
 # Opening ------------------------------------------------------------------------------------------------

@@ -94,7 +94,7 @@ def told(*commands: jackpots.Command) -> tuple[jackpots.Event, ...]:
     """The log of a Caribbean Stud progressive that was opened and given these commands, none of them refused."""
     log: tuple[jackpots.Event, ...] = ()
     for command in (OpenProgressive(CARIBBEAN), *commands):
-        outcome = given(jackpots, *log).when(command, key="progressive-2")
+        outcome = given(jackpots, *log).when(command, key="progressive-2", actor="floorperson")
         assert outcome.refusal is None, outcome.refusal
         log = (*log, *outcome.events)
     return log

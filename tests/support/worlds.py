@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from services.accounts.api import FORMS as ACCOUNT_FORMS
 from services.accounts.processor import PROCESSOR as ACCOUNTS
-from services.core import rounds
+from services.core import jackpots, rounds
 from services.core.rules import RuleBook
 from services.progressive.api import FORMS as JACKPOT_FORMS
 from services.progressive.processor import PROCESSOR as JACKPOTS
@@ -73,16 +73,24 @@ class MemoryWorld:
         request_hash = sha256(repr((target, actor, command)).encode()).digest()
         if self._asked.setdefault(key, request_hash) != request_hash:
             return 422, {"malformed": f"The Idempotency-Key {key} was used for another request."}
-        if isinstance(command, rounds.OpenTable) and command.progressive_id is not None:
-            # As the API of the tables stamps it from the log of the progressives.
-            found = self.house.fold("jackpots", command.progressive_id)
-            if found is not None and found.rules is not None:
-                command = replace(command, progressive_rules=found.rules, progressive_sha256=found.rules_sha256)
+        command = self._stamped(command)
         records = self.house.ask(stream, target, command, actor, key, request_hash)
         if not records:
             return 202, None
         answer = answer_to([Fact(stream, target, record, None, None) for record in records])  # type: ignore[arg-type]
         return answer.status, json.loads(answer.body)
+
+    def _stamped(self, command: Any) -> Any:
+        """As the APIs stamp it from the log of the progressives."""
+        if isinstance(command, rounds.OpenTable) and command.progressive_id is not None:
+            found = self.house.fold("jackpots", command.progressive_id)
+            if found is not None and (found.end is None or not found.end.closed):
+                return replace(command, progressive_rules=found.rules, progressive_sha256=found.rules_sha256)
+        if isinstance(command, jackpots.CloseProgressive):
+            found = self.house.fold("jackpots", command.transfer_to)
+            if found is not None and found.end is None:
+                return replace(command, target_rules=found.rules, target_sha256=found.rules_sha256)
+        return command
 
     def get(self, path: str) -> Any:
         return self.house.read(path)

@@ -1,5 +1,7 @@
 """Claims and Envy Bonuses: how they are made, validated, documented and paid, and how they are taken back."""
 
+from dataclasses import replace
+
 from services.core import payouts, refusal
 from services.core.asking import Asking
 from services.core.jackpots import terms
@@ -30,7 +32,6 @@ from services.core.jackpots.events import (
 from services.core.jackpots.progressive import Claim, State
 from services.core.money import Cents, dollars
 from services.core.names import ClaimId, RoundId, Seat, Source, WagerName
-from services.core.payouts import ClaimState
 from services.core.paytables import Odds
 
 
@@ -68,7 +69,13 @@ def _hit(state: State, command: ClaimPayout, asking: Asking) -> tuple[Event, ...
         overflow_microcents=share.after.overflow,
         seeded_microcents=share.seeded,
     )
-    return (*changed, hit, _claimed(command, hit.amount_cents, hit.name))
+    # The hit is the record behind those so far.
+    claimed = replace(
+        _claimed(command, hit.amount_cents, hit.name),
+        level_value_microcents=level.meter.value,
+        hit_sequence=state.sequence + 1,
+    )
+    return (*changed, hit, claimed)
 
 
 def _claimed(command: ClaimPayout, amount_cents: Cents, level: str | None) -> PayoutClaimed:
@@ -175,9 +182,7 @@ def reject(state: State, claim_id: ClaimId, reason: str, asking: Asking) -> tupl
 
 def take_back(state: State, command: TakeBackPayout) -> tuple[Event, ...]:
     """The hand was keyed wrongly. What was paid in the meantime is said, for people to get it back."""
-    ended = state.ended.get(command.table_id, ())
-    paid = (each for each in ended if each.claimed.claim_id == command.claim_id and each.step is ClaimState.PAID)
-    wrong = state.claims.get(command.claim_id) or next(paid, None)
+    wrong = state.claims.get(command.claim_id) or next(iter(paid(state, command)), None)
     if wrong is None:
         return ()
     claimed = wrong.claimed
@@ -195,6 +200,11 @@ def take_back(state: State, command: TakeBackPayout) -> tuple[Event, ...]:
         wrong.slip_number,
     )
     return (*_restored(state, wrong), taken_back)
+
+
+def paid(state: State, command: TakeBackPayout) -> tuple[Claim, ...]:
+    """The claim to be taken back, where it was paid already; none where it was not."""
+    return tuple(each for each in state.paid.get(command.table_id, ()) if each.claimed.claim_id == command.claim_id)
 
 
 def _restored(state: State, wrong: Claim) -> tuple[Event, ...]:
@@ -240,13 +250,17 @@ def pay_envy(state: State, round_id: RoundId, recipient_seat: Seat, asking: Aski
 
 def take_back_envy(state: State, command: TakeBackEnvy) -> tuple[Event, ...]:
     """The holder's hand was keyed wrongly: nobody earned an Envy Bonus by it, paid or not."""
-    due = [(each, False) for each in state.envy.get(command.round_id, ())]
-    paid = [(each, True) for each in state.envy_paid.get(command.table_id, ()) if each.round_id == command.round_id]
     return tuple(
         EnvyBonusTakenBack(each.round_id, each.holder_seat, each.recipient_seat, each.amount_cents, was_paid)
-        for each, was_paid in (*due, *paid)
-        if each.holder_seat == command.holder_seat
+        for each, was_paid in envy_of(state, command)
     )
+
+
+def envy_of(state: State, command: TakeBackEnvy) -> tuple[tuple[EnvyBonusDue, bool], ...]:
+    """The Envy Bonuses to be taken back, each with whether it was paid already."""
+    due = [(each, False) for each in state.envy.get(command.round_id, ())]
+    paid = [(each, True) for each in state.envy_paid.get(command.table_id, ()) if each.round_id == command.round_id]
+    return tuple(each for each in (*due, *paid) if each[0].holder_seat == command.holder_seat)
 
 
 def _steps(state: State, claim_id: ClaimId, asking: Asking) -> tuple[Claim, payouts.Steps]:

@@ -4,6 +4,7 @@ from typing import Any
 
 from services.core import refusal
 from services.core.asking import Asking
+from services.core.jackpots import claiming
 from services.core.jackpots.commands import (
     AcceptTransfer,
     AwardEnvy,
@@ -89,10 +90,19 @@ def complete(state: State, command: CompleteClosing) -> tuple[Event, ...]:
     return (ProgressiveClosed(command.transfer_to, state.end.levels),)
 
 
-def forwarded(end: End, command: Any) -> CommandForwarded | None:
+def forwarded(state: State, end: End, command: Any) -> CommandForwarded | None:
     """What a processor asks of a progressive that ends is asked of the other one; None for what stays here."""
     to = end.transfer_to
     match command:
+        case TakeBackPayout() if known := claiming.paid(state, command):
+            if known[0].claimed.level is None:
+                return None
+            raise refusal.Refused(
+                f"The payout {command.claim_id} was paid here and was not won, and the level that it came from goes to"
+                f" {to}. Get the money back, and tell the office: nothing puts it into a level by itself."
+            )
+        case TakeBackEnvy() if claiming.envy_of(state, command):
+            return None
         case Contribute():
             return CommandForwarded(to, contribute=command)
         case ReverseContribution():

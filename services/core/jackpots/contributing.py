@@ -14,7 +14,7 @@ from services.core.jackpots.events import (
 from services.core.jackpots.levels import ContributionAccepted, LevelContribution
 from services.core.jackpots.progressive import State
 from services.core.meters import Meter
-from services.core.money import MICROCENTS_PER_CENT
+from services.core.money import MICROCENTS_PER_CENT, dollars, whole_cents
 
 
 def open_under(state: State, command: OpenProgressive, asking: Asking) -> tuple[Event, ...]:
@@ -40,6 +40,9 @@ def open_under(state: State, command: OpenProgressive, asking: Asking) -> tuple[
             rate_ppm=level.rate_ppm,
             hidden_rate_ppm=level.hidden_rate_ppm,
             limit_microcents=level.limit_cents * MICROCENTS_PER_CENT,
+            contribution_bound_microcents=(
+                None if level.contribution_bound_cents is None else level.contribution_bound_cents * MICROCENTS_PER_CENT
+            ),
         )
         for level in submission.progressive.levels
     )
@@ -47,12 +50,20 @@ def open_under(state: State, command: OpenProgressive, asking: Asking) -> tuple[
 
 
 def contribute(state: State, command: Contribute, asking: Asking) -> tuple[Event, ...]:
-    """What the accepted progressive wagers of a round add to each level."""
+    """What the accepted progressive wagers of a round add to each level; refused where that is unreasonable."""
     last = state.contributions.get(command.table_id)
     if last is not None and last.round_id == command.round_id:
         return ()
     changed, state = terms.after_idle(state, asking.at_ms)
     gains = [(level.name, level.gain(command.wager_cents)) for level in state.levels]
+    for level, (name, gain) in zip(state.levels, gains, strict=True):
+        bound = level.terms.contribution_bound
+        if bound is not None and gain.total > bound:
+            raise refusal.Refused(
+                f"The wagers of {command.round_id}, {dollars(command.wager_cents)} together, would add"
+                f" {dollars(whole_cents(gain.total))} to {name}, and no round adds more than"
+                f" {dollars(whole_cents(bound))}. Nothing is added: look at the wagers of the round, and tell the office."
+            )
     parts = tuple(LevelContribution(name, gain.value, gain.hidden, gain.overflow) for name, gain in gains)
     accepted = ContributionAccepted(command.table_id, command.round_id, command.wager_cents, parts, asking.at_ms)
     return (*changed, accepted)

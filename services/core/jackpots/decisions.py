@@ -40,7 +40,7 @@ def decide(state: State, command: Command, asking: Asking) -> tuple[Event, ...]:
         if isinstance(command, ReverseContribution | TakeBackPayout | TakeBackEnvy):
             return ()
         raise refusal.Refused(f"The progressive {asking.key} is not open. Open it under a submission first.")
-    if state.end is not None and (elsewhere := closing.forwarded(state.end, command)) is not None:
+    if state.end is not None and (elsewhere := closing.forwarded(state, state.end, command)) is not None:
         return (elsewhere,)
     match command:
         case Contribute():

@@ -32,7 +32,8 @@ from services.core.payouts import ClaimState
 
 @dataclass(frozen=True, slots=True)
 class LevelOpened:
-    """One level at its opening. The house put in `base_microcents`."""
+    """One level at its opening. The house put in `base_microcents`; no round adds more than `contribution_bound_microcents`
+    where there is such a bound."""
 
     name: str
     base_microcents: Microcents
@@ -40,6 +41,7 @@ class LevelOpened:
     rate_ppm: int
     hidden_rate_ppm: int
     limit_microcents: Microcents
+    contribution_bound_microcents: Microcents | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,11 @@ class LevelRestored:
 
 @dataclass(frozen=True, slots=True)
 class PayoutClaimed:
-    """A payout waits for a floorperson. For a share of a meter it follows its LevelHit and has its amount."""
+    """A payout waits for a floorperson. For a share of a meter it follows its LevelHit and has its amount.
+
+    `level_value_microcents` is what the level held before that hit, of which this is a share, and `hit_sequence` the hit's
+    place in the log: where two hands win in the same instant, the later one wins what the earlier one left.
+    """
 
     claim_id: ClaimId
     table_id: TableId
@@ -127,6 +133,8 @@ class PayoutClaimed:
     account_id: AccountId | None
     entered_by: str
     level: str | None
+    level_value_microcents: Microcents | None = None
+    hit_sequence: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

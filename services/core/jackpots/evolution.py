@@ -101,7 +101,13 @@ def evolve(state: State, event: Event) -> State:
 def _level_opened(opened: LevelOpened) -> Level:
     base = opened.base_microcents
     terms = Terms(
-        opened.name, base, opened.reset_microcents, opened.rate_ppm, opened.hidden_rate_ppm, opened.limit_microcents
+        opened.name,
+        base,
+        opened.reset_microcents,
+        opened.rate_ppm,
+        opened.hidden_rate_ppm,
+        opened.limit_microcents,
+        opened.contribution_bound_microcents,
     )
     return Level(terms, Meter(base, 0, 0), contributed=0, seeded=base)
 
@@ -122,7 +128,7 @@ def _contributed(state: State, event: ContributionAccepted) -> State:
         state.slips,
         state.awards,
         state.locked,
-        state.ended,
+        state.paid,
         state.envy_paid,
         state.proposals,
         state.changes,
@@ -181,7 +187,7 @@ ClaimEvent = (
 def _claim_moved(state: State, event: ClaimEvent) -> State:
     match event:
         case PayoutClaimed(claim_id):
-            claim = Claim(event, ClaimState.HIT, None, state.locked.get(claim_id))
+            claim = Claim(event, ClaimState.HIT, None, state.locked.get(claim_id), sequence=state.sequence)
             return replace(_with_claim(state, claim), locked=_without(state.locked, claim_id))
         case PayoutValidated(claim_id, _, validated_by):
             return _with_claim(state, _signed(_step(state, claim_id, ClaimState.VALIDATED), validated_by))
@@ -193,7 +199,7 @@ def _claim_moved(state: State, event: ClaimEvent) -> State:
         case SlipVoided(claim_id):
             return _with_claim(state, replace(_step(state, claim_id, ClaimState.VALIDATED), slip_number=None))
         case PayoutRejected(claim_id):
-            return _claim_ended(state, claim_id, ClaimState.REJECTED)
+            return replace(state, claims=_without(state.claims, claim_id))
         case PayoutPaid():
             return _claim_paid(state, event)
         case PayoutTakenBack():
@@ -214,19 +220,13 @@ def _with_claim(state: State, claim: Claim) -> State:
     return replace(state, claims={**state.claims, claim.claimed.claim_id: claim})
 
 
-def _claim_ended(state: State, claim_id: ClaimId, step: ClaimState) -> State:
-    claim = _step(state, claim_id, step)
-    table_id, round_id = claim.claimed.table_id, claim.claimed.round_id
-    of_round = tuple(each for each in state.ended.get(table_id, ()) if each.claimed.round_id == round_id)
-    return replace(
-        state,
-        claims=_without(state.claims, claim_id),
-        ended={**state.ended, table_id: (*of_round, claim)},
-    )
-
-
 def _claim_paid(state: State, paid: PayoutPaid) -> State:
-    after = _claim_ended(state, paid.claim_id, ClaimState.PAID)
+    claim = _step(state, paid.claim_id, ClaimState.PAID)
+    known = state.paid.get(paid.table_id, ())
+    # A payout of an earlier round may be made after one of the last, which alone is still open to a better look.
+    if not any(each.claimed.round_id != paid.round_id and each.sequence > claim.sequence for each in known):
+        known = (*(each for each in known if each.claimed.round_id == paid.round_id), claim)
+    after = replace(state, claims=_without(state.claims, paid.claim_id), paid={**state.paid, paid.table_id: known})
     level = None if paid.level is None else state.level(paid.level)
     if level is None:
         return after
@@ -235,8 +235,8 @@ def _claim_paid(state: State, paid: PayoutPaid) -> State:
 
 
 def _claim_taken_back(state: State, event: PayoutTakenBack) -> State:
-    ended = tuple(each for each in state.ended.get(event.table_id, ()) if each.claimed.claim_id != event.claim_id)
-    after = replace(state, claims=_without(state.claims, event.claim_id), ended={**state.ended, event.table_id: ended})
+    paid = tuple(each for each in state.paid.get(event.table_id, ()) if each.claimed.claim_id != event.claim_id)
+    after = replace(state, claims=_without(state.claims, event.claim_id), paid={**state.paid, event.table_id: paid})
     level = None if event.level is None else state.level(event.level)
     if level is None or event.state is not ClaimState.PAID:
         return after
@@ -257,6 +257,10 @@ def _envy_ended(state: State, event: EnvyBonusPaid | EnvyBonusTakenBack) -> Stat
         kept = {table: tuple(each for each in paid if not same(each)) for table, paid in state.envy_paid.items()}
         return replace(after, envy_paid=kept)
     paid = next(each for each in due if same(each))
+    last = state.contributions.get(paid.table_id)
+    if last is not None and last.round_id != paid.round_id:
+        # The table has gone on: the round is over, and no hand of it is keyed again.
+        return after
     of_round = tuple(each for each in state.envy_paid.get(paid.table_id, ()) if each.round_id == paid.round_id)
     return replace(after, envy_paid={**state.envy_paid, paid.table_id: (*of_round, paid)})
 
@@ -297,6 +301,7 @@ def _terms(level: Level, changed: LevelTerms) -> Terms:
         changed.rate_ppm,
         changed.hidden_rate_ppm,
         changed.limit_microcents,
+        level.terms.contribution_bound,
     )
 
 

@@ -23,13 +23,15 @@ class Locked:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim and how far it has come. `people` are those who signed for it so far, each once."""
+    """A claim and how far it has come. `people` are those who signed for it so far, each once; `sequence` is that of
+    the record that made it."""
 
     claimed: PayoutClaimed
     step: ClaimState
     slip_number: int | None
     locked: Locked | None
     people: tuple[str, ...] = ()
+    sequence: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +72,8 @@ class State:
     """A progressive; not open as long as `rules` is None.
 
     `contributions` has each table's last, which a void reverses; `envy` what is due, by round; `slips`
-    the last slip number given; `locked` what a share took whose claim is not made yet. `ended` and `envy_paid` have what was paid or
-    rejected of the last round of each table, in case its hand was keyed wrongly.
+    the last slip number given; `locked` what a share took whose claim is not made yet. `paid` and `envy_paid` have what
+    was paid of the last round of each table, in case its hand was keyed wrongly.
     """
 
     sequence: int = 0
@@ -85,7 +87,7 @@ class State:
     slips: int = 0
     awards: tuple[Award, ...] = ()
     locked: dict[ClaimId, Locked] = field(default_factory=dict)
-    ended: dict[TableId, tuple[Claim, ...]] = field(default_factory=dict)
+    paid: dict[TableId, tuple[Claim, ...]] = field(default_factory=dict)
     envy_paid: dict[TableId, tuple[EnvyBonusDue, ...]] = field(default_factory=dict)
     proposals: int = 0
     changes: tuple[Change, ...] = ()

@@ -25,6 +25,7 @@ PPM = 1_000_000
 
 def propose(state: State, command: ChangeParameters, asking: Asking) -> tuple[Event, ...]:
     """The proposal, with what is in force now beside what is proposed."""
+    _goes_on(state)
     level = state.level(command.level)
     if level is None:
         names = ", ".join(level.name for level in state.levels)
@@ -52,6 +53,7 @@ def propose(state: State, command: ChangeParameters, asking: Asking) -> tuple[Ev
 
 def approve(state: State, number: int, asking: Asking) -> tuple[Event, ...]:
     """The second person's yes. Where the link is idle, the change is in force at once."""
+    _goes_on(state)
     change = _waiting(state, number)
     if change.approved_by is not None:
         raise refusal.Refused(f"Change {number} is approved already, by {change.approved_by}. It waits for its moment.")
@@ -89,9 +91,23 @@ def at_win(state: State, name: str) -> tuple[tuple[Event, ...], State]:
     level = state.level(name)
     if change is None or level is None:
         return (), state
-    # The level falls to its new reset by the win that follows: the house puts in nothing before it.
-    changed = ParametersChanged(change.number, name, _terms_of(level), change.after, 0)
-    return (changed,), evolve(state, changed)
+    # The level falls to its new reset by the win that follows: the house puts in nothing before it, and the limit is
+    # above what it starts from.
+    impossible = _impossible(state, level, change.after)
+    event: Event = (
+        ParametersChanged(change.number, name, _terms_of(level), change.after, 0)
+        if impossible is None
+        else ParametersDropped(change.number, name, impossible)
+    )
+    return (event,), evolve(state, event)
+
+
+def _goes_on(state: State) -> None:
+    if state.end is not None:
+        raise refusal.Refused(
+            f"This progressive ends, and its levels go to {state.end.transfer_to}: no parameter of it changes any more."
+            f" Change those of {state.end.transfer_to}."
+        )
 
 
 def _in_force(state: State, change: Change) -> Event:
@@ -120,13 +136,18 @@ def _terms_of(level: Level) -> LevelTerms:
 
 
 def _misfit(state: State, level: Level, after: LevelTerms) -> str | None:
-    """Why parameters cannot be those of a level; None where they can."""
+    """Why parameters cannot be those of a level now; None where they can."""
     shown = dollars(whole_cents(level.meter.value))
     if after.limit_microcents != level.terms.limit and after.limit_microcents <= level.meter.value:
         return (
             f"{level.name} shows {shown}: a limit may only be set above the present amount, not at"
             f" {dollars(whole_cents(after.limit_microcents))}."
         )
+    return _impossible(state, level, after)
+
+
+def _impossible(state: State, level: Level, after: LevelTerms) -> str | None:
+    """Why parameters cannot be those of a level whatever it shows; None where they can."""
     if after.reset_microcents > after.limit_microcents:
         return (
             f"The reset {dollars(whole_cents(after.reset_microcents))} is above the limit"

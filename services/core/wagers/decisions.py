@@ -164,7 +164,10 @@ def _shown(table: Table, event: rounds.HandShown, asking: Asking) -> tuple[Event
 
 
 def _replaced(table: Table, event: rounds.HandReplaced, asking: Asking) -> tuple[Event, ...]:
-    """The seat is settled anew: what its first cards came to is reversed where these come to something else."""
+    """The seat is settled anew: what its first cards came to is reversed where these come to something else.
+
+    A claim never stands: whoever keyed these cards must not validate it.
+    """
     shown = _round(table)
     first_cards = shown.seated(event.seat).cards
     round_ = unshown(shown, event.seat)
@@ -172,13 +175,14 @@ def _replaced(table: Table, event: rounds.HandReplaced, asking: Asking) -> tuple
     rules = asking.book.by_sha256(round_.rules_sha256)
     first = settle_hand(round_, seated, first_cards, rules)
     anew = settle_hand(round_, seated, event.cards, rules)
-    reversed_ = tuple(_reversed(table, seated, row) for row in first if row not in anew)
-    rows = tuple(_row(table, seated, row, asking, settled_before=True) for row in anew if row not in first)
+    stands = {row for row in first if row in anew and row.claim_id is None}
+    reversed_ = tuple(_reversed(table, seated, row) for row in first if row not in stands)
+    rows = tuple(_row(table, seated, row, asking, settled_before=True) for row in anew if row not in stands)
     envy_first = envy_hand(round_, seated, first_cards, rules)
     envy_anew = envy_hand(round_, seated, event.cards, rules)
     if envy_first == envy_anew:
         return (*reversed_, *rows)
-    taken_back = () if envy_first is None else _envy_reversed(table, seated)
+    taken_back = () if envy_first is None else _envy_reversed(table, seated, *envy_first)
     earned = () if envy_anew is None else _envy(table, seated, *envy_anew)
     return (*reversed_, *taken_back, *rows, *earned)
 
@@ -193,6 +197,7 @@ def _reversed(table: Table, seated: Seated, row: Settled) -> WagerReversed:
         seated.seat,
         row.wager,
         row.on,
+        won_cents=row.won_cents or 0,
         credited_cents=0 if account_id is None else credited_cents,
         claim_id=row.claim_id,
         account_id=account_id,
@@ -200,13 +205,14 @@ def _reversed(table: Table, seated: Seated, row: Settled) -> WagerReversed:
     )
 
 
-def _envy_reversed(table: Table, holder: Seated) -> tuple[Event, ...]:
-    if table.progressive_id is None:
-        return ()
-    return (EnvyBonusReversed(_round(table).round_id, table.progressive_id, holder.seat),)
+def _envy_reversed(table: Table, holder: Seated, hand: HandName, amount_cents: Cents) -> tuple[Event, ...]:
+    return tuple(
+        EnvyBonusReversed(won.round_id, won.progressive_id, won.holder_seat)
+        for won in _envy(table, holder, hand, amount_cents)
+    )
 
 
-def _envy(table: Table, holder: Seated, hand: HandName, amount_cents: Cents) -> tuple[Event, ...]:
+def _envy(table: Table, holder: Seated, hand: HandName, amount_cents: Cents) -> tuple[EnvyBonusWon, ...]:
     """For every other lit seat: none for the holder's own seats, none for a forfeited progressive wager."""
     round_ = _round(table)
     section = game_of(round_).sections.envy

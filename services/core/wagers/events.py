@@ -105,12 +105,14 @@ class WagerSettled:
 @dataclass(frozen=True, slots=True)
 class WagerReversed:
     """The hand was keyed wrongly: what this wager had come to does not stand. Where the right cards give it a result,
-    that follows. `credited_cents` is what the account had of it without a claim."""
+    that follows. `won_cents` is what it had won, nothing for a share of a meter; `credited_cents` is what the account
+    had of it without a claim."""
 
     round_id: RoundId
     seat: Seat
     wager: WagerName
     on: On
+    won_cents: Cents
     credited_cents: Cents
     claim_id: ClaimId | None
     account_id: AccountId | None
