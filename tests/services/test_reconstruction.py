@@ -10,13 +10,14 @@ from typing import Any, cast
 import orjson
 import pytest
 
+from services.accounts.projection import entry_of as account_entry
 from services.backoffice.api import for_script
 from services.backoffice.archive import event_of
 from services.backoffice.printing import round_as_text
 from services.backoffice.projection import round_of, round_rows
 from services.backoffice.reconstruction import Entry, RoundIncomplete, in_order, reconstruct
 from services.backoffice.sentences import EventUnknown, section, sentence
-from services.core import jackpots, rounds
+from services.core import accounts, jackpots, rounds
 from services.runtime.projecting import Fact
 from services.wire.json import event_json
 from services.wire.records import CONTRACTS
@@ -185,3 +186,62 @@ def test_json_in_a_page_cannot_end_its_script() -> None:
 
 def test_what_was_won_does_not_depend_on_which_log_is_read_first() -> None:
     assert round_rows(list(reversed(facts_of(ROYAL))))[ROUND].won_cents == 1050038
+
+
+def recorded_round(name: str) -> Path:
+    return next(path for path in ROUNDS if path.stem == name)
+
+
+# Won by hand: four wagers of 500 each at 6, 100 and 1 to 1, 4,000 for the flush and 100,000 of the meter; the same four
+# flushes, 2,500 and 200 to the account; two straight flushes and 100,000 of the meter; nothing of what is void.
+@pytest.mark.parametrize(
+    ("name", "won_cents"),
+    [
+        ("ms-replace-hand-royal-was-a-flush", 4 * 3_000 + 4 * 50_000 + 4 * 500 + 4_000 + 100_000),
+        ("ms-replace-hand-bonus-to-an-account", 4 * 3_000 + 2_500 + 200),
+        ("ms-reject-payout", 8 * 50_000 + 100_000),
+        ("ms-void-misdealt", 0),
+    ],
+)
+def test_what_a_round_won_is_without_what_was_taken_back_or_rejected(name: str, won_cents: int) -> None:
+    facts = facts_of(recorded_round(name))
+    for told in (facts, list(reversed(facts))):
+        assert round_rows(told)[ROUND].won_cents == won_cents
+    # Also where each record comes in a batch of its own: what a batch says is added up.
+    assert sum(row.won_cents for fact in facts for row in round_rows([fact]).values()) == won_cents
+
+
+def test_a_hand_that_was_keyed_again_is_told_with_what_was_wrong() -> None:
+    facts = facts_of(recorded_round("ms-replace-hand-royal-was-a-flush"))
+    found = reconstruct(ROUND, entries_of(facts, ROUND))
+    seat_3 = next(seat for seat in found["seats"] if seat["seat"] == 3)
+    assert seat_3["cards"] == ["Kh", "2h"]
+    assert {row["wager"]: row["hand"] for row in seat_3["wagers"]}["progressive"] == "flush"
+    told = {(step["event"], step["text"]) for step in found["steps"]}
+    assert ("HandShown", "Seat 3 shows K♥ A♥.") in told
+    replaced = "The hand of seat 3 had been keyed wrongly: floorperson keys K♥ 2♥. the two lay under the king"
+    assert ("HandReplaced", replaced) in told
+    names = [step["event"] for step in found["steps"]]
+    assert names.count("EnvyBonusTakenBack") == 2 and names.count("WagerReversed") == 5
+    assert names.count("LevelRestored") == names.count("PayoutTakenBack") == 1
+    assert "K♥ 2♥" in round_as_text(found)
+
+
+def test_signatures_void_slips_and_what_was_handed_on_belong_to_their_round() -> None:
+    facts = facts_of(recorded_round("ms-reject-payout"))
+    assert {round_of(fact) for fact in facts if isinstance(fact.record.event, jackpots.SlipVoided)} == {ROUND}
+    facts = facts_of(recorded_round("ms-closed-during-a-round"))
+    handed_on = {round_of(fact) for fact in facts if isinstance(fact.record.event, jackpots.CommandForwarded)}
+    assert handed_on == {"table-m-1-2"}
+    signed = jackpots.PayoutSigned(f"{ROUND}.2.progressive", "vera")
+    assert round_of(dataclasses.replace(facts[0], topic="jackpots", record=cast(Any, _Carrying(signed)))) == ROUND
+
+
+@dataclasses.dataclass
+class _Carrying:
+    event: Any
+
+
+def test_an_account_shows_what_was_taken_back() -> None:
+    back = accounts.WinningsTakenBack(200, 100, "table-1-1", 3, "magic_card")
+    assert account_entry(back) == ("winnings taken back", -200, "table-1-1.3.magic_card")
