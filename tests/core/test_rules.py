@@ -311,6 +311,16 @@ def test_a_level_has_a_name_that_odds_can_name() -> None:
     assert "progressive.levels.0.name" in where_wrong(document)
 
 
+def test_a_level_may_say_how_much_a_round_may_add_to_it() -> None:
+    document = mississippi()
+    level = document["progressive"]["levels"][0]
+    assert submission(document).progressive.levels[0].contribution_bound_cents is None  # type: ignore[union-attr]
+    level["contribution_bound_cents"] = 500
+    assert submission(document).progressive.levels[0].contribution_bound_cents == 500  # type: ignore[union-attr]
+    level["contribution_bound_cents"] = 0
+    assert where_wrong(document) == {"progressive.levels.0.contribution_bound_cents"}
+
+
 def test_two_levels_of_one_name_are_found() -> None:
     document = mississippi()
     document["progressive"]["levels"] *= 2
