@@ -1,28 +1,38 @@
-"""The back office over HTTP: the operations page, a round as it was played, the archive, and the par sheets."""
+"""The back office over HTTP: operations, the payout desk, a round as it was played, the archive, and the par sheets."""
 
+import contextlib
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
-from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi import APIRouter, HTTPException, Query, Request, Response
+from fastapi import Path as InPath
 from fastapi.responses import HTMLResponse
 
 from services.backoffice import par
 from services.backoffice.archive import read_records, read_round
 from services.backoffice.best_play import BestPlays
+from services.backoffice.desk import PayoutDesk
+from services.backoffice.forwarding import Forwarding, errand_of
 from services.backoffice.operations import Operations
 from services.backoffice.reconstruction import RoundIncomplete
 from services.core.rules import RuleBook
 from services.flow import logs
+from services.runtime.door import UNNAMED, token_of
+from services.runtime.forms import Malformed
 from services.runtime.par import par_folder
-from services.runtime.service import Parts, checked_key, checked_round_id
+from services.runtime.service import Parts, checked_key, checked_round_id, read_body
 from services.runtime.settings import environment
 
 FOLDER = Path(__file__).parent
 RECORDS_MAX = 1_000
 SEQUENCE_MAX = 2**63 - 1
 PLACEHOLDER = "/*ROUND*/null"
+SLIP_PLACEHOLDER = "/*SLIP*/null"
+SLIP_MAX = 2**63 - 1
+SEEN_WITHIN_SECONDS = 2.0
+"""How long an answer at the desk waits until the desk's own reads have what it says."""
 
 
 def for_script(value: Any) -> str:
@@ -37,6 +47,7 @@ def routes(parts: Parts) -> APIRouter:
     """The reads of this service, and its pages."""
     router = APIRouter(tags=["reads"])
     router.include_router(_round_routes(parts))
+    router.include_router(_desk_routes(parts))
     router.include_router(par_routes(parts.book, BestPlays(par_folder(environment()))))
     operations_page = (FOLDER / "operations.html").read_text()
     operations = Operations(parts)
@@ -95,6 +106,74 @@ def _round_routes(parts: Parts) -> APIRouter:
     async def reconstruction_json(round_id: str) -> dict[str, Any]:
         """A round as it was played, as JSON."""
         return await round_of(round_id)
+
+    return router
+
+
+def _desk_routes(parts: Parts) -> APIRouter:
+    router = APIRouter()
+    desk_page = (FOLDER / "desk.html").read_text()
+    slip_page = (FOLDER / "slip.html").read_text()
+    assert SLIP_PLACEHOLDER in slip_page, "the page has no place for the slip"
+    desk = PayoutDesk(parts)
+    forwarding = Forwarding(parts.settings.progressive_url, parts.settings.answer_seconds)
+    asks_for_tokens = parts.settings.jwks is not None
+
+    def is_named(request: Request) -> bool:
+        return asks_for_tokens or request.state.person.name != UNNAMED
+
+    async def slip_of(progressive_id: str, number: int) -> dict[str, Any]:
+        found = await desk.slip(checked_key(progressive_id), number)
+        if found is None:
+            raise HTTPException(404, f"The progressive {progressive_id} has given no slip {number}.")
+        return found
+
+    @router.get("/desk", response_class=HTMLResponse)
+    async def page() -> str:
+        """The payout desk's page."""
+        return desk_page
+
+    @router.get("/desk/claims")
+    async def claims(request: Request, response: Response) -> dict[str, Any]:
+        """What waits for a person at all progressives, what whoever asks may do with it, the last awards and slips."""
+        response.headers["Cache-Control"] = "no-store"
+        return await desk.read(desk.asker(request.state.person, is_named(request)))
+
+    @router.post("/desk/commands", tags=["commands"])
+    async def ask(request: Request) -> Response:
+        """Takes a command about a claim or an Envy Bonus, with its `progressive_id`, to the progressive service in the
+        name of whoever asks, and gives its answer as it is."""
+        # A form of another page can send anything but this without the browser asking us first.
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            raise Malformed("Send the command as JSON, with Content-Type: application/json.")
+        key = request.headers.get("idempotency-key")
+        if key is None:
+            raise Malformed("Send an Idempotency-Key: a command at the desk must not be carried out twice.")
+        if not is_named(request):
+            raise Malformed("Say who you are: send your name as X-Actor.")
+        errand = errand_of(await read_body(request))
+        checked_key(errand.progressive_id)
+        token = token_of(request.headers)
+        who = (
+            {"Authorization": f"Bearer {token}"} if asks_for_tokens else {"X-Actor": request.state.person.name.encode()}
+        )
+        said = await forwarding.ask(errand, {"Idempotency-Key": key.encode("latin-1"), **who})
+        if said.sequence is not None:
+            with contextlib.suppress(TimeoutError):
+                await parts.projection.reach_record(
+                    "jackpots", errand.progressive_id, said.sequence, SEEN_WITHIN_SECONDS
+                )
+        return Response(said.body, said.status, said.headers)
+
+    @router.get("/desk/slips/{progressive_id}/{slip_number}.json")
+    async def slip_json(progressive_id: str, slip_number: Annotated[int, InPath(ge=1, le=SLIP_MAX)]) -> dict[str, Any]:
+        """A slip, as JSON."""
+        return await slip_of(progressive_id, slip_number)
+
+    @router.get("/desk/slips/{progressive_id}/{slip_number}", response_class=HTMLResponse)
+    async def slip(progressive_id: str, slip_number: Annotated[int, InPath(ge=1, le=SLIP_MAX)]) -> str:
+        """A slip to be printed, on one page."""
+        return slip_page.replace(SLIP_PLACEHOLDER, for_script(await slip_of(progressive_id, slip_number)), 1)
 
     return router
 

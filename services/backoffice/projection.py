@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from services.core import jackpots, rounds, sheets, wagers
+from services.core import jackpots, rounds, wagers
 from services.flow import logs
 from services.runtime.projecting import Fact, Log
 from services.wire.json import event_json
@@ -54,12 +54,12 @@ def round_of(fact: Fact) -> str | None:
     if fact.topic == "rounds" and isinstance(event, rounds.Refused):
         now = fact.state.round
         return None if now is None or now.over else now.round_id
-    if isinstance(event, jackpots.LevelHit | jackpots.LevelRestored):
-        return event.claim_id.partition(".")[0]
     if isinstance(event, jackpots.CommandForwarded):
         return event.command.round_id
-    if fact.topic == "jackpots":
-        return sheets.round_of(event) or getattr(event, "round_id", None)
+    claim_id = getattr(event, "claim_id", None)
+    if fact.topic == "jackpots" and claim_id is not None:
+        # A claim's id begins with its round's, which has no dot.
+        return str(claim_id).partition(".")[0]
     return getattr(event, "round_id", None)
 
 

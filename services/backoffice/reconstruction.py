@@ -45,7 +45,7 @@ def reconstruct(round_id: RoundId, entries: Iterable[Entry]) -> dict[str, Any]:
     """The JSON of the reconstruction. `entries` also has the table's opening. Raises RoundIncomplete, EventUnknown."""
     ordered = in_order(entries)
     steps = [entry for entry in ordered if not isinstance(entry.event, rounds.TableOpened)]
-    round_, table_id = _fold([entry for entry in ordered if entry.stream == "rounds"], round_id)
+    round_, table_id = round_behind([entry for entry in ordered if entry.stream == "rounds"], round_id)
     claims = sheets.JackpotSheet()
     results = sheets.WagerSheet()
     for entry in steps:
@@ -75,8 +75,9 @@ def reconstruct(round_id: RoundId, entries: Iterable[Entry]) -> dict[str, Any]:
     }
 
 
-def _fold(entries: Sequence[Entry], round_id: RoundId) -> tuple[Round, str]:
-    """The round behind its own records, and the table that it was played at."""
+def round_behind(entries: Sequence[Entry], round_id: RoundId) -> tuple[Round, str]:
+    """The round behind its own records, and the table that it was played at. `entries` are those of the round log, in
+    order, the table's opening first. Raises RoundIncomplete."""
     table = rounds.INITIAL
     for entry in entries:
         if isinstance(entry.event, rounds.RoundOpened) and table.game is None:

@@ -22,6 +22,10 @@ CREATE INDEX IF NOT EXISTS backoffice_records_by_hold ON backoffice_records (key
 -- The game of a round is that of the table's last opening before it.
 CREATE INDEX IF NOT EXISTS backoffice_records_of_openings ON backoffice_records (key, sequence)
     WHERE stream = 'rounds' AND event_name = 'TableOpened';
+-- A slip is found by its number.
+CREATE INDEX IF NOT EXISTS backoffice_records_of_slips
+    ON backoffice_records (key, ((event ->> 'slip_number')::bigint))
+    WHERE stream = 'jackpots' AND event_name = 'PayoutDocumented';
 
 -- Every refused command.
 CREATE TABLE IF NOT EXISTS backoffice_refusals (

@@ -76,6 +76,13 @@ READS: Mapping[str, frozenset[Role]] = {
 """By the service that is read. What displays show is open to everybody."""
 
 
+def why_not(name: str, roles: frozenset[Role], command: str) -> str | None:
+    """Why somebody of these roles may not ask for a command, in a sentence; None where they may."""
+    if roles & COMMANDS[command]:
+        return None
+    return f"{name} is {spoken(roles)}: {command} is for {spoken(COMMANDS[command])}."
+
+
 def spoken(roles: frozenset[Role]) -> str:
     """Roles as one says them: `a cage, a floorperson or a manager`."""
     listed = [f"{'an' if role[0] in 'aeiou' else 'a'} {role.value}" for role in sorted(roles)]

@@ -76,7 +76,7 @@ class Door:
         path, reads = scope["path"], scope["method"] in ("GET", "HEAD")
         if OPEN.fullmatch(path) or (reads and self._open_reads is not None and self._open_reads.fullmatch(path)):
             return None
-        token = _token(headers)
+        token = token_of(headers)
         if token is None:
             raise Shut(401, "Say who you are: send a token as `Authorization: Bearer TOKEN`.")
         try:
@@ -110,7 +110,8 @@ class Door:
         return answer
 
 
-def _token(headers: Headers) -> str | None:
+def token_of(headers: Headers) -> str | None:
+    """The token that comes with a request: in its header, or in the cookie of the sign-in page."""
     kind, _, token = headers.get("authorization", "").partition(" ")
     if kind.lower() == "bearer" and token:
         return token.strip()

@@ -124,6 +124,16 @@ class Projection:
         async with asyncio.timeout(seconds), self._moved:
             await self._moved.wait_for(reached)
 
+    async def reach_record(self, topic: str, key: str, sequence: int, seconds: float) -> None:
+        """Waits until the projection has that record of a key. Raises TimeoutError."""
+
+        def reached() -> bool:
+            known = self._keys.get((topic, key))
+            return known is not None and known.chain.head.sequence >= sequence
+
+        async with asyncio.timeout(seconds), self._moved:
+            await self._moved.wait_for(reached)
+
     async def _run(self) -> None:
         while True:
             try:

@@ -20,7 +20,7 @@ import uvicorn
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
-from services.core.people import COMMANDS, spoken
+from services.core.people import why_not
 from services.core.rules import RuleBook
 from services.flow import Stream
 from services.runtime.database import DATABASE_AWAY, pool_of
@@ -295,7 +295,7 @@ def _command_routes(parts: Parts, forms: Forms) -> APIRouter:
     @router.post(f"/{path}/{{key}}/commands", tags=["commands"], openapi_extra=schema)
     async def ask(key: str, request: Request) -> Response:
         """Asks for one thing; answers once the log holds the outcome."""
-        body = await _body(request)
+        body = await read_body(request)
         command = forms.read(body)
         checked_key(key)
         person: Person = request.state.person
@@ -345,9 +345,9 @@ def _response(command_id: str, answer: Answer | None) -> Response:
 
 def _may_ask(person: Person, command: Any) -> None:
     """Raises Forbidden where the command is not for somebody of these roles."""
-    name = type(command).__name__
-    if not person.roles & COMMANDS[name]:
-        raise Forbidden(f"{person.name} is {spoken(person.roles)}: {name} is for {spoken(COMMANDS[name])}.")
+    reason = why_not(person.name, person.roles, type(command).__name__)
+    if reason is not None:
+        raise Forbidden(reason)
 
 
 def _checked_command_id(command_id: str) -> str:
@@ -356,7 +356,7 @@ def _checked_command_id(command_id: str) -> str:
     return command_id
 
 
-async def _body(request: Request) -> bytes:
+async def read_body(request: Request) -> bytes:
     """The body, of which no more is kept than the form needs to see that it is too long."""
     body = bytearray()
     async for part in request.stream():
@@ -434,4 +434,4 @@ def run(definition: Definition) -> None:
     log.info("stopped")
 
 
-__all__ = ["Definition", "Parts", "app_of", "checked_key", "checked_round_id", "event_stream", "run"]
+__all__ = ["Definition", "Parts", "app_of", "checked_key", "checked_round_id", "event_stream", "read_body", "run"]

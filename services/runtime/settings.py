@@ -25,6 +25,8 @@ class Settings:
     instance: str
     host: str
     port: int
+    house: str
+    """What the house is called on what is printed."""
     kafka: str
     postgres: str
     rules: Path
@@ -64,6 +66,7 @@ def settings_from(environment: dict[str, str], service: str, port: int) -> Setti
             instance=environment.get("ROUNDLOG_INSTANCE", f"{service}-{socket.gethostname()}"),
             host=host,
             port=int(environment.get("ROUNDLOG_PORT", str(port))),
+            house=environment.get("ROUNDLOG_HOUSE", "Demonstration house"),
             kafka=environment["ROUNDLOG_KAFKA"],
             postgres=environment["ROUNDLOG_POSTGRES"],
             rules=Path(environment.get("ROUNDLOG_RULES", "deploy/rules")),

@@ -5,6 +5,7 @@ Levels count in microcents, exactly. A level falls for these reasons only, each 
 (LevelRestored), the progressive ends (ProgressiveClosed).
 """
 
+from services.core.jackpots.claiming import people_needed
 from services.core.jackpots.commands import (
     AcceptTransfer,
     ApproveParameters,
@@ -153,5 +154,6 @@ __all__ = [
     "decide",
     "evolve",
     "following",
+    "people_needed",
     "view",
 ]

@@ -121,7 +121,7 @@ def document(state: State, command: DocumentPayout, asking: Asking) -> tuple[Eve
     waiting, steps = _steps(state, command.claim_id, asking)
     steps.require_document()
     amount_cents = waiting.claimed.amount_cents
-    needed = _people_needed(command.bands, amount_cents)
+    needed = people_needed(command.bands, amount_cents)
     signed = {*waiting.people, asking.actor}
     if len(signed) < needed:
         raise refusal.Refused(
@@ -134,7 +134,8 @@ def document(state: State, command: DocumentPayout, asking: Asking) -> tuple[Eve
     )
 
 
-def _people_needed(bands: tuple[SignerBand, ...], amount_cents: Cents) -> int:
+def people_needed(bands: tuple[SignerBand, ...], amount_cents: Cents) -> int:
+    """How many different people sign for a payout of that amount before it is documented."""
     return max((band.people for band in bands if amount_cents >= band.from_cents), default=1)
 
 

@@ -1,0 +1,81 @@
+"""Commands that the desk takes to the progressive service, in the name of whoever asks."""
+
+import ssl
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import orjson
+
+from services.backoffice.desk import FORWARDED
+from services.runtime.desk import Away
+from services.runtime.forms import BODY_BYTES_MAX, Malformed
+
+PATIENCE_SECONDS = 5.0
+"""How much longer than that service waits for its log."""
+PASSED_ON = ("Content-Type", "Idempotency-Key", "Idempotency-Hit", "Retry-After")
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """One command, and the progressive that it is for."""
+
+    progressive_id: str
+    command: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the progressive service answered. `sequence` is that of the record that answers, where there is one."""
+
+    status: int
+    body: bytes
+    headers: dict[str, str]
+    sequence: int | None
+
+
+def errand_of(body: bytes) -> Errand:
+    """What a request's body asks for. What the fields must be, the progressive service says. Raises Malformed."""
+    if len(body) > BODY_BYTES_MAX:
+        raise Malformed(f"The body is too long: at most {BODY_BYTES_MAX} bytes are read.")
+    try:
+        document = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise Malformed(f"The body is not JSON: {error}.") from None
+    if not isinstance(document, dict):
+        raise Malformed('The body must be a JSON object such as {"progressive_id": "...", "command": "PayPayout"}.')
+    progressive_id = document.pop("progressive_id", None)
+    if not isinstance(progressive_id, str):
+        raise Malformed("The body has no progressive_id: the progressive that the claim or the Envy Bonus is of.")
+    if document.get("command") not in FORWARDED:
+        raise Malformed(f"The desk takes on {', '.join(FORWARDED)}, and nothing else.")
+    return Errand(progressive_id, document)
+
+
+class Forwarding:
+    """The way to the progressive service. `seconds`: how long that service waits for its log."""
+
+    def __init__(self, url: str, seconds: float) -> None:
+        self._url = url.rstrip("/")
+        self._timeout = seconds + PATIENCE_SECONDS
+        self._verify = ssl.create_default_context()
+
+    async def ask(self, errand: Errand, headers: dict[bytes, bytes]) -> Said:
+        """The answer, whatever it is. `headers` say who asks, and by which Idempotency-Key. Raises Away."""
+        url = f"{self._url}/progressives/{errand.progressive_id}/commands"
+        try:
+            async with httpx.AsyncClient(timeout=self._timeout, verify=self._verify) as client:
+                answer = await client.post(url, json=errand.command, headers=headers)
+        except httpx.HTTPError:
+            raise Away(["the progressive service"]) from None
+        passed = {name: answer.headers[name] for name in PASSED_ON if name in answer.headers}
+        sequence = _sequence(answer) if answer.status_code in (200, 409) else None
+        return Said(answer.status_code, answer.content, passed, sequence)
+
+
+def _sequence(answer: httpx.Response) -> int | None:
+    try:
+        sequence = answer.json()["sequence"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    return sequence if isinstance(sequence, int) else None
