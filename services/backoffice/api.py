@@ -154,10 +154,8 @@ def _desk_routes(parts: Parts) -> APIRouter:
         errand = errand_of(await read_body(request))
         checked_key(errand.progressive_id)
         token = token_of(request.headers)
-        who = (
-            {"Authorization": f"Bearer {token}"} if asks_for_tokens else {"X-Actor": request.state.person.name.encode()}
-        )
-        said = await forwarding.ask(errand, {"Idempotency-Key": key.encode("latin-1"), **who})
+        said_by = {"Authorization": f"Bearer {token}"} if asks_for_tokens else {"X-Actor": request.state.person.name}
+        said = await forwarding.ask(errand, {"Idempotency-Key": key, **said_by})
         if said.sequence is not None:
             with contextlib.suppress(TimeoutError):
                 await parts.projection.reach_record(

@@ -283,22 +283,7 @@ class PayoutDesk:
         awards = [(key, award) for key, state in states.items() for award in state.awards]
         paid = await read_awards(self._parts.pool, [(key, award.sequence) for key, award in awards]) if awards else []
         by_place = {(entry.key, entry.sequence): entry for entry in paid}
-        rows = []
-        for key, award in awards:
-            entry = by_place.get((key, award.sequence))
-            rows.append(
-                {
-                    "progressive_id": key,
-                    "claim_id": award.claim_id,
-                    "level": award.level,
-                    "amount_cents": award.amount_cents,
-                    "round_id": award.claim_id.partition(".")[0],
-                    "table_id": None if entry is None else entry.event.table_id,
-                    "seat": None if entry is None else entry.event.seat,
-                    "at_ms": None if entry is None else entry.at_ms,
-                    "paid_by": None if entry is None else entry.actor,
-                }
-            )
+        rows = [_award_row(key, award, by_place.get((key, award.sequence))) for key, award in awards]
         return sorted(rows, key=lambda row: -(row["at_ms"] or 0))[:LIST_MAX]
 
     async def _slips(self, states: Mapping[str, jackpots.State]) -> list[slips.Slip]:
@@ -307,6 +292,20 @@ class PayoutDesk:
         wanted = dict(first)
         found = slips.slips_of(await read_jackpots(self._parts.pool, round_ids)) if round_ids else []
         return [slip for slip in found if slip.number >= wanted.get(slip.progressive_id, slip.number + 1)]
+
+
+def _award_row(key: str, award: jackpots.Award, paid: Entry | None) -> dict[str, Any]:
+    return {
+        "progressive_id": key,
+        "claim_id": award.claim_id,
+        "level": award.level,
+        "amount_cents": award.amount_cents,
+        "round_id": award.claim_id.partition(".")[0],
+        "table_id": None if paid is None else paid.event.table_id,
+        "seat": None if paid is None else paid.event.seat,
+        "at_ms": None if paid is None else paid.at_ms,
+        "paid_by": None if paid is None else paid.actor,
+    }
 
 
 def waiting_figures(claims: list[dict[str, Any]], envy: list[dict[str, Any]]) -> dict[str, Any]:

@@ -60,12 +60,14 @@ class Forwarding:
         self._timeout = seconds + PATIENCE_SECONDS
         self._verify = ssl.create_default_context()
 
-    async def ask(self, errand: Errand, headers: dict[bytes, bytes]) -> Said:
+    async def ask(self, errand: Errand, headers: dict[str, str]) -> Said:
         """The answer, whatever it is. `headers` say who asks, and by which Idempotency-Key. Raises Away."""
+        # A header is bytes, and a name beyond ASCII is UTF-8.
+        sent = [(name.encode(), value.encode()) for name, value in headers.items()]
         url = f"{self._url}/progressives/{errand.progressive_id}/commands"
         try:
             async with httpx.AsyncClient(timeout=self._timeout, verify=self._verify) as client:
-                answer = await client.post(url, json=errand.command, headers=headers)
+                answer = await client.post(url, json=errand.command, headers=sent)
         except httpx.HTTPError:
             raise Away(["the progressive service"]) from None
         passed = {name: answer.headers[name] for name in PASSED_ON if name in answer.headers}
