@@ -434,4 +434,4 @@ def run(definition: Definition) -> None:
     log.info("stopped")
 
 
-__all__ = ["Definition", "Parts", "app_of", "checked_key", "checked_round_id", "event_stream", "read_body", "run"]
+__all__ = ["Definition", "Parts", "app_of", "checked_key", "checked_round_id", "event_stream", "run"]
