@@ -173,7 +173,6 @@ def test_a_claim_is_validated_documented_and_paid_by_keyboard(own: DeskHouse, pa
     is_for_me(page)
     press(page, Keys.ENTER)
     sees(page, "#claims li:nth-child(1) .facts", "Keyed by dealer", "Envy Bonuses seat 4 $1,000.00", "100% of meter")
-    page.save_screenshot("/tmp/h5p-shots/open.png")
     press(page, "v")
     sees(page, "#dialog", "Validate $10,000.38?", f"{table}, seat 3: royal flush")
     press(page, Keys.ESCAPE)
@@ -200,7 +199,6 @@ def test_a_claim_is_validated_documented_and_paid_by_keyboard(own: DeskHouse, pa
     sees(page, "#told", "documented by slip 1", "Print slip 1")
     sees(page, "#claims li:nth-child(1) .more", "Slip 1, to print", "anna, cara")
     press(page, "p")
-    page.save_screenshot("/tmp/h5p-shots/dialog.png")
     press(page, Keys.ENTER)
     sees(page, "#told", "$10,000.38 is paid.")
     # Its row is gone, and focus is on the one that took its place.
@@ -219,7 +217,6 @@ def test_a_claim_is_validated_documented_and_paid_by_keyboard(own: DeskHouse, pa
     until("focus is not lost", lambda: focus_is_in(page, "#claims-title"))
     sees(page, "#awards", "meter", "$10,000.38", "$500.00")
     sees(page, "#slips", "1", "2", "paid")
-    page.save_screenshot("/tmp/h5p-shots/after.png")
 
 
 def test_who_keyed_the_hand_is_told_why_it_is_not_for_them(own: DeskHouse, page: Chrome) -> None:
@@ -260,11 +257,9 @@ def test_the_desk_fits_a_phone(own: DeskHouse, desk: Screen, page: Chrome) -> No
     one(page, "#claims li:nth-child(1) .head").click()
     sees(page, "#claims li:nth-child(1) .acts", "Validate", "Reject")
     assert desk.overflow() == []
-    page.save_screenshot("/tmp/h5p-shots/phone.png")
     one(page, "#claims li:nth-child(1) .act").click()
     sees(page, "#dialog", "Validate $10,000.38?")
     assert desk.overflow() == []
-    page.save_screenshot("/tmp/h5p-shots/phone-dialog.png")
     one(page, "#do").click()
     sees(page, "#told", "is validated.")
 
@@ -286,7 +281,6 @@ def test_a_slip_prints_on_one_page_and_a_void_one_says_so(own: DeskHouse, desk: 
         assert ("VOID" in text_of(page, "#slip")) is void
         printed = base64.b64decode(page.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})["data"])
         assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
-        page.save_screenshot(f"/tmp/h5p-shots/slip-{number}.png")
         desk.show(url, *PHONE, mobile=True)
         sees(page, "#slip", f"Slip {number}")
         assert desk.overflow() == []

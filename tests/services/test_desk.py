@@ -18,7 +18,10 @@ from tests.support.given import AT_MS
 from tests.support.playing import play, written
 from tests.support.worlds import BOOK, MemoryWorld
 
-ROYAL = Path(__file__).parents[1] / "rounds" / "ms-bonus-after-the-royal.yaml"
+ROUNDS = Path(__file__).parents[1] / "rounds"
+ROYAL = ROUNDS / "ms-bonus-after-the-royal.yaml"
+DEALERS_ROYAL = ROUNDS / "cs-share-of-the-meter-counterclockwise-and-by-hand.yaml"
+FULL_HOUSE = ROUNDS / "cs-bonuses-pay-though-outranked.yaml"
 TABLE, METER = "table-d-1", "progressive-d-2"
 CLAIM = f"{TABLE}-1.3.progressive"
 ANNA = Person("anna", frozenset({Role.FLOORPERSON}))
@@ -32,9 +35,9 @@ class Desk:
     """A royal flush at seat 3 of table-d-1, keyed by `dealer`: the whole meter, and 5 % of it for the bonus. Seat 4 is
     due an Envy Bonus."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: Path = ROYAL) -> None:
         self.world = MemoryWorld()
-        document = written(ROYAL, "d")
+        document = written(path, "d")
         shown = [n for n, step in enumerate(document["commands"]) if step["body"]["command"] == "ShowHand"]
         play(self.world, {"commands": document["commands"][: shown[-1] + 1], "then": []}, "d")
         self.asked = 0
@@ -104,6 +107,27 @@ def test_a_claim_has_its_cards_wager_light_and_who_keyed_it(desk: Desk) -> None:
 def test_only_a_progressive_wager_has_a_light(desk: Desk) -> None:
     row = desk.row(ANNA, f"{TABLE}-1.3.five_card_hand_bonus")
     assert row["lit"] is None and row["player_id"] == "player-3"
+
+
+@pytest.mark.law("639a.11(c)(6)")
+def test_a_bonus_on_the_dealers_hand_looks_at_the_dealers_cards() -> None:
+    row = Desk(DEALERS_ROYAL).row(ANNA, f"{TABLE}-1.4.five_card_hand_bonus.dealer")
+    assert row["on"] == "dealer" and row["hand"] == "royal_flush"
+    assert row["cards"] == [
+        {"area": "own", "cards": ["9s", "8c", "6h", "4d", "2c"], "seen": False},
+        {"area": "dealer", "cards": ["Ad", "Td", "Jd", "Qd", "Kd"], "seen": True},
+    ]
+
+
+def test_what_the_table_pays_needs_no_document() -> None:
+    desk = Desk(FULL_HOUSE)
+    claim_id = next(iter(desk.state.claims))
+    assert desk.row(ANNA, claim_id)["source"] == "table_inventory"
+    desk.do(ANNA, "ValidatePayout", claim_id=claim_id)
+    row = desk.row(CARA, claim_id, THREE_FROM_10000)
+    assert offered(row) == {"PayPayout", "RejectPayout"} and may(row, "PayPayout") and row["people_needed"] == 1
+    assert row["next"]["text"] == "Pay: a cage, a floorperson or a manager."
+    assert "needs no document" in why(row, "DocumentPayout")
 
 
 # Who may do what, and why not -----------------------------------------------------------------------------------
