@@ -29,8 +29,13 @@ run: setup ## Open the whole house here; ROUNDS=20 stops by itself, TABLES=6, PA
 	@exec $(BIN)/python -m services.runtime.house $(HOUSE)
 
 .PHONY: test
-test: setup ## Run every test, on a real Kafka and PostgreSQL; ARGS="tests/core" for some of them.
+test: setup $(if $(ARGS),,browser) ## Run every test, on a real Kafka and PostgreSQL; ARGS="tests/core" for some of them.
 	$(BIN)/pytest $(ARGS)
+
+.PHONY: browser
+browser: ## Get Chromium, in which the tests look at the pages.
+	@$(call need,command -v chromium || command -v chromium-browser || command -v google-chrome,chromium,Chromium)
+	@$(call need,command -v chromedriver,chromium-driver,Chromium's driver)
 
 .PHONY: rules
 rules: setup ## Write RULES.md anew: each paragraph of the law, what is done about it, the tests behind it.

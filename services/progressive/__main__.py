@@ -2,7 +2,7 @@
 
 from services.core.sheets import JackpotSheet
 from services.flow import PORTS, stream_of
-from services.progressive.api import FORMS, OPEN_READS, feed, routes, stamp
+from services.progressive.api import FORMS, MERGED, OPEN_READS, feed, routes, stamp
 from services.progressive.processor import PROCESSOR
 from services.progressive.projection import JACKPOTS, apply
 from services.runtime.service import Definition, run
@@ -18,6 +18,7 @@ DEFINITION = Definition(
     forms=FORMS,
     path="progressives",
     feed=feed,
+    merged=MERGED,
     stamp=stamp,
     open_reads=OPEN_READS,
     shapes=(JackpotSheet,),

@@ -1,7 +1,9 @@
 """Progressives over HTTP: claims are validated, documented and paid; displays subscribe."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +13,7 @@ from fastapi.responses import HTMLResponse, StreamingResponse
 from services.core import jackpots, sheets
 from services.progressive.projection import state_at
 from services.runtime.forms import Forms, moment_ms
-from services.runtime.service import Parts, checked_key, checked_round_id, event_stream
+from services.runtime.service import Parts, checked_key, checked_round_id, event_stream, event_stream_of_all
 from services.runtime.sheets import read_sheet
 
 FORMS = Forms(
@@ -22,15 +24,20 @@ FORMS = Forms(
         "CloseProgressive": frozenset({"target_rules", "target_sha256"}),
     },
 )
-OPEN_READS = re.compile(r"/display(/[^/]+)?|/progressives(/[^/]+)?(/events)?")
+OPEN_READS = re.compile(r"/display(/[^/]+)?|/events|/progressives(/[^/]+)?(/events)?")
 """What displays show, and how they come by it."""
 DISPLAY = Path(__file__).with_name("display.html")
+MERGED = (jackpots.ContributionAccepted,)
+"""What a delta may leave out where it has many: the levels behind it say what these came to. Nothing else."""
 
 
-def feed(progressive_id: str, state: jackpots.State) -> dict[str, Any]:
-    """A progressive's deltas carry the levels and the open claims behind their events."""
+def feed(progressive_id: str, state: jackpots.State, events: Sequence[jackpots.Event]) -> dict[str, Any]:
+    """A progressive's deltas carry what the screens show behind their events; the claims where they may have changed."""
     shown = jackpots.view(progressive_id, state)
-    return {"levels": shown["levels"], "claims": shown["claims"]}
+    names = ["progressive_id", "state", "transfer_to", "levels"]
+    if not all(isinstance(event, MERGED) for event in events):
+        names.append("claims")
+    return {name: shown[name] for name in names}
 
 
 async def stamp(parts: Parts, _: str, command: Any) -> Any:
@@ -52,7 +59,8 @@ async def stamp(parts: Parts, _: str, command: Any) -> Any:
 def routes(parts: Parts) -> APIRouter:
     """The reads of this service, and the page for the screen."""
     router = APIRouter(tags=["reads"])
-    page = DISPLAY.read_text()
+    words = {"{{currency}}": parts.settings.currency, "{{locale}}": parts.settings.locale}
+    page = reduce(lambda text, word: text.replace(word, words[word]), words, DISPLAY.read_text())
 
     def view(progressive_id: str) -> dict[str, Any] | None:
         state = parts.projection.state_of("jackpots", checked_key(progressive_id))
@@ -70,11 +78,19 @@ def routes(parts: Parts) -> APIRouter:
         )
         return sheets.JackpotSheet() if found is None else found
 
+    async def all_of_them() -> dict[str, dict[str, Any]]:
+        states = parts.projection.states_of("jackpots")
+        return {name: jackpots.view(name, state) for name, state in states.items() if state.levels}
+
     @router.get("/progressives")
     async def progressives() -> list[dict[str, Any]]:
         """Every progressive, by id."""
-        states = parts.projection.states_of("jackpots")
-        return [jackpots.view(name, state) for name, state in states.items() if state.levels]
+        return list((await all_of_them()).values())
+
+    @router.get("/events")
+    async def all_events(request: Request) -> StreamingResponse:
+        """The feed of all progressives: a snapshot as GET /progressives has it, then each one's numbered deltas."""
+        return event_stream_of_all(parts, all_of_them, request)
 
     @router.get("/progressives/{progressive_id}")
     async def progressive(
@@ -108,13 +124,18 @@ def routes(parts: Parts) -> APIRouter:
 
     @router.get("/progressives/{progressive_id}/events")
     async def events(progressive_id: str, request: Request) -> StreamingResponse:
-        """The progressive's feed: a snapshot, then numbered deltas."""
+        """The progressive's feed: a snapshot, then numbered deltas; what is merged in them says `merged`."""
         known(progressive_id)
 
         async def snapshot() -> dict[str, Any] | None:
             return view(progressive_id)
 
         return event_stream(parts, progressive_id, snapshot, request)
+
+    @router.get("/display", response_class=HTMLResponse)
+    async def overview() -> str:
+        """The page for a screen that shows the levels of all progressives of the house."""
+        return page
 
     @router.get("/display/{progressive_id}", response_class=HTMLResponse)
     async def display(progressive_id: str) -> str:

@@ -223,6 +223,7 @@ def print_addresses(*, services: bool) -> None:
         return
     say("\nThe house is open.")
     say(f"  back office  http://127.0.0.1:{PORTS['backoffice']}/")
+    say(f"  display      http://127.0.0.1:{PORTS['progressive']}/display")
     for display in DISPLAYS:
         say(f"  display      http://127.0.0.1:{PORTS['progressive']}/display/{display}")
     for name, port in PORTS.items():

@@ -26,7 +26,7 @@ from services.flow import Stream
 from services.runtime.database import DATABASE_AWAY, pool_of
 from services.runtime.desk import Answer, Away, Desk, KeyReused
 from services.runtime.door import Door
-from services.runtime.feeds import Feeds
+from services.runtime.feeds import Extra, Feeds
 from services.runtime.forms import BODY_BYTES_MAX, ID_PATTERN, KEY_PATTERN, Forms, Malformed
 from services.runtime.heartbeat import Heartbeat
 from services.runtime.kafka import Kafka
@@ -62,7 +62,8 @@ class Definition:
     """What makes one service different from another.
 
     `logs` are what its projection reads, its own first; `path` is that of its commands; `routes` adds its
-    reads; `feed` gives what each delta carries beside the events; `stamp` fills in what only the API knows;
+    reads; `feed` gives what each delta carries beside the events, `merged` are the kinds of events that its deltas may
+    leave out; `stamp` fills in what only the API knows;
     `shapes` are the kinds of rows that the projection folds beside the states of its logs; `linked` where it listens
     whether the progressive controller answers; `open_reads` are the paths that anybody may read without a token.
     """
@@ -76,7 +77,8 @@ class Definition:
     processor: Processor | None = None
     forms: Forms | None = None
     path: str = ""
-    feed: Callable[[str, Any], dict[str, Any]] | None = None
+    feed: Extra | None = None
+    merged: tuple[type, ...] = ()
     stamp: Callable[["Parts", str, Any], Awaitable[Any]] | None = None
     shapes: tuple[type, ...] = ()
     linked: bool = False
@@ -142,7 +144,8 @@ def _parts(definition: Definition, settings: Settings, book: RuleBook, pool: asy
     projection = projection_of(definition, desk, kafka, pool, Projection)
     feeds = None
     if definition.feed is not None:
-        feeds = Feeds(definition.logs[0].topic, lambda: projection.fresh, settings.feed_queue_max, definition.feed)
+        topic, queue_max = definition.logs[0].topic, settings.feed_queue_max
+        feeds = Feeds(topic, lambda: projection.fresh, queue_max, definition.feed, definition.merged)
         projection.listeners.append(feeds.tell)
         projection.on_missed.append(feeds.begin_again)
     if desk is not None:
@@ -391,12 +394,22 @@ def event_stream(
     """The feed of a key as an HTTP response; resumes behind the Last-Event-ID."""
     assert parts.feeds is not None
     said = request.headers.get("last-event-id", "")
-    last_event_id = int(said) if SEQUENCE.fullmatch(said) else None
-    return StreamingResponse(
-        parts.feeds.read(key, snapshot, last_event_id),
-        media_type="text/event-stream",
-        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
-    )
+    return _streamed(parts.feeds.read(key, snapshot, int(said) if SEQUENCE.fullmatch(said) else None))
+
+
+def event_stream_of_all(
+    parts: Parts, snapshot: Callable[[], Awaitable[dict[str, dict[str, Any]]]], request: Request
+) -> StreamingResponse:
+    """The feed of all keys; its ids are `KEY:SEQUENCE` of each key, with commas between, and it resumes behind them."""
+    assert parts.feeds is not None
+    said = [part.rpartition(":") for part in request.headers.get("last-event-id", "").split(",")]
+    known = all(SEQUENCE.fullmatch(sequence) for _, _, sequence in said)
+    return _streamed(parts.feeds.read_all(snapshot, {key: int(sequence) for key, _, sequence in said} if known else {}))
+
+
+def _streamed(frames: AsyncIterator[bytes]) -> StreamingResponse:
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(frames, media_type="text/event-stream", headers=headers)
 
 
 class _Server(uvicorn.Server):
@@ -424,7 +437,7 @@ def run(definition: Definition) -> None:
     app = app_of(definition, settings, book)
     config = uvicorn.Config(
         app, host=settings.host, port=settings.port, log_config=None, access_log=False, timeout_graceful_shutdown=3,
-        backlog=4096,
+        backlog=4096, loop="uvloop", http="httptools",
     )  # fmt: skip
     listening = config.bind_socket()
     if hasattr(socket, "TCP_USER_TIMEOUT"):
@@ -434,4 +447,13 @@ def run(definition: Definition) -> None:
     log.info("stopped")
 
 
-__all__ = ["Definition", "Parts", "app_of", "checked_key", "checked_round_id", "event_stream", "run"]
+__all__ = [
+    "Definition",
+    "Parts",
+    "app_of",
+    "checked_key",
+    "checked_round_id",
+    "event_stream",
+    "event_stream_of_all",
+    "run",
+]

@@ -1,6 +1,7 @@
 """What a service is told by its environment, read once at its start."""
 
 import os
+import re
 import socket
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,8 @@ from services.flow import PORTS
 from services.runtime import published
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+CURRENCY = re.compile(r"[A-Z]{3}")
+LOCALE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 
 class SettingWrong(Exception):
@@ -46,6 +49,9 @@ class Settings:
     audience: str
     parameters_idle_ms: int | None
     """After how long without a contribution an approved change of parameters is in force; None: only by a win."""
+    currency: str
+    locale: str
+    """The currency (ISO 4217) of the house, and the language (BCP 47) in whose manner its displays write amounts."""
 
     def shown(self) -> str:
         """One line for the log, without secrets."""
@@ -79,6 +85,8 @@ def settings_from(environment: dict[str, str], service: str, port: int) -> Setti
             audience=environment.get("ROUNDLOG_AUDIENCE", "roundlog"),
             signers=_signers(environment.get("ROUNDLOG_SIGNERS", "")),
             parameters_idle_ms=_idle_ms(environment.get("ROUNDLOG_PARAMETERS_IDLE_SECONDS", "")),
+            currency=_of_form(environment, "ROUNDLOG_CURRENCY", "USD", CURRENCY, "three capital letters, such as USD"),
+            locale=_of_form(environment, "ROUNDLOG_LOCALE", "en-US", LOCALE, "a language tag, such as en-US"),
         )
     except KeyError as error:
         raise SettingWrong(f"the environment lacks {error.args[0]}") from None
@@ -116,6 +124,13 @@ def _signers(text: str) -> tuple[tuple[Cents, int], ...]:
             )
         bands.append((int(cents), int(people)))
     return tuple(sorted(bands))
+
+
+def _of_form(environment: dict[str, str], name: str, unless_told: str, form: re.Pattern[str], words: str) -> str:
+    said = environment.get(name, unless_told)
+    if not form.fullmatch(said):
+        raise SettingWrong(f"{name}={said}: it must be {words}")
+    return said
 
 
 def _idle_ms(text: str) -> int | None:

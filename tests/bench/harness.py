@@ -48,7 +48,7 @@ class Memory:
 
     def look(self, house: House) -> None:
         for name, process in house.processes.items():
-            now, peak = _resident(process.pid)
+            now, peak = resident(process.pid)
             known = self.seen.get(name, (0.0, 0.0))
             self.seen[name] = (max(known[0], now), max(known[1], peak))
 
@@ -58,7 +58,8 @@ class Memory:
             yield Row(f"memory: {name}", figure, "150 MB", peak < MEMORY_AIM_MB)
 
 
-def _resident(pid: int) -> tuple[float, float]:
+def resident(pid: int) -> tuple[float, float]:
+    """The memory of a process, in MB: now, and at its peak."""
     status = Path(f"/proc/{pid}/status")
     if not status.exists():
         return 0.0, 0.0

@@ -1,7 +1,7 @@
 """Displays: many open feeds of one progressive, in a process of their own.
 
 `python -m tests.bench.watchers PORT PROGRESSIVE COUNT` says `ready`, and at the end of its input prints, for each
-mark (see `mark`), how many displays it reached and after how many milliseconds the last of them.
+delta by its id, how many displays it reached and when the last of them had it (nanoseconds, by `time.monotonic_ns`).
 """
 
 import asyncio
@@ -11,29 +11,25 @@ import resource
 import sys
 import time
 
-MARK = re.compile(rb'"round_id":"mark-(\d+)"')
+DELTA = re.compile(rb"^id: (\d+)\nevent: delta", re.MULTILINE)
 OPENED_AT_ONCE = 50
 
 
-def mark(at: int | None = None) -> str:
-    """An id for a round that says when it was made, by the clock that all processes of a machine share."""
-    return f"mark-{time.monotonic_ns() if at is None else at}"
-
-
 class Seen:
-    """What all displays saw: for each mark how many it reached, and when the last of them."""
+    """What all displays saw: for each delta how many it reached, and when the last of them."""
 
     def __init__(self) -> None:
-        self.marks: dict[int, tuple[int, int]] = {}
+        self.deltas: dict[int, tuple[int, int]] = {}
         self.begun = 0
+        self.bytes = 0
 
-    def note(self, marked: int) -> None:
-        count, _ = self.marks.get(marked, (0, 0))
-        self.marks[marked] = (count + 1, time.monotonic_ns())
+    def note(self, sequence: int) -> None:
+        count, _ = self.deltas.get(sequence, (0, 0))
+        self.deltas[sequence] = (count + 1, time.monotonic_ns())
 
 
 class Display(asyncio.Protocol):
-    """One connection that reads a feed, and looks only for marks."""
+    """One connection that reads a feed, and looks only for the ids of deltas."""
 
     def __init__(self, seen: Seen, request: bytes) -> None:
         self._seen = seen
@@ -46,19 +42,15 @@ class Display(asyncio.Protocol):
         transport.write(self._request)
 
     def data_received(self, data: bytes) -> None:
+        self._seen.bytes += len(data)
         whole, separator, self._rest = (self._rest + data).rpartition(b"\n\n")
         if not separator:
             return
         if not self._begun:
             self._begun = True
             self._seen.begun += 1
-        for frame in whole.split(b"\n\n"):
-            if b"event: delta" not in frame:
-                continue
-            # A delta of a hit has several events of one round: the mark is looked for once a frame.
-            found = MARK.search(frame)
-            if found:
-                self._seen.note(int(found[1]))
+        for found in DELTA.finditer(whole):
+            self._seen.note(int(found[1]))
 
 
 async def watch(port: int, progressive_id: str, count: int) -> None:
@@ -76,7 +68,9 @@ async def watch(port: int, progressive_id: str, count: int) -> None:
         await asyncio.sleep(0.05)
     print("ready", flush=True)
     await asyncio.to_thread(sys.stdin.read)
-    print(json.dumps([[at, reached, (last - at) / 1e6] for at, (reached, last) in seen.marks.items()]))
+    print(json.dumps([[sequence, reached, last] for sequence, (reached, last) in sorted(seen.deltas.items())]))
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    print(f"{seen.bytes / 1e6:.1f} MB read, {used.ru_utime + used.ru_stime:.1f} s of a core", file=sys.stderr)
 
 
 if __name__ == "__main__":

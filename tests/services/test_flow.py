@@ -10,7 +10,7 @@ import yaml
 
 from services.core.chain import processor_id
 from services.flow import BY_NAME, DEAD_LETTERS, PORTS, STREAMS, Stream, command_topics, logs
-from services.runtime.settings import settings_from
+from services.runtime.settings import SettingWrong, settings_from
 from services.wire.records import CONTRACTS
 from tests.support.parts import KAFKA_IMAGE, POSTGRES_IMAGE
 from tests.support.playing import play, written
@@ -107,6 +107,17 @@ def test_the_compose_file_runs_a_service_on_its_port_and_on_loopback_only(name: 
     given = {key: str(value) for key, value in service["environment"].items()}
     settings = settings_from({**given, "ROUNDLOG_RULES": "rules"}, name, 1)
     assert (settings.port, settings.kafka) == (port, "kafka:9092")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("ROUNDLOG_CURRENCY", "$"), ("ROUNDLOG_CURRENCY", "usd"), ("ROUNDLOG_LOCALE", 'en"><script>')]
+)
+def test_a_currency_or_locale_that_is_none_is_refused_at_the_start(name: str, value: str) -> None:
+    given = {"ROUNDLOG_KAFKA": "kafka:9092", "ROUNDLOG_POSTGRES": "postgresql://postgres/roundlog"}
+    settings = settings_from(given, "progressive", 1)
+    assert (settings.currency, settings.locale) == ("USD", "en-US")
+    with pytest.raises(SettingWrong, match=f"{name}=.*it must be"):
+        settings_from({**given, name: value}, "progressive", 1)
 
 
 def test_the_compose_file_says_how_the_floor_finds_the_services() -> None:

@@ -20,6 +20,14 @@ return [...document.querySelectorAll(arguments[0] + " .amount .seen")].map((seen
   return Math.abs(place - Math.round(place)) < 0.02 ? String(Math.round(place) % 10) : "";
 }).join(""));
 """
+READ_TEXTS = """
+return [...document.querySelectorAll(arguments[0])]
+  .filter((one) => one.checkVisibility({ visibilityProperty: true })).map((one) => one.textContent);
+"""
+READ_ROWS = """
+return [...document.querySelectorAll(arguments[0])]
+  .map((one) => arguments[1].map((part) => one.querySelector(part).textContent));
+"""
 WATCH = """
 // Set before the page's own script: when the page last heard of its feed, when the connection broke, when it said so.
 window.moments = {};
@@ -28,6 +36,7 @@ window.EventSource = class extends Plain {
   constructor(url) {
     super(url);
     for (const name of ["snapshot", "delta", "heartbeat"]) this.addEventListener(name, () => { moments.heard = Date.now(); });
+    this.addEventListener("heartbeat", (beat) => { if (!JSON.parse(beat.data).fresh) moments.told ??= Date.now(); });
     this.addEventListener("error", () => { moments.broke ??= Date.now(); });
   }
 };
@@ -72,8 +81,11 @@ class Screen:
 
     def texts(self, selector: str) -> list[str]:
         """The text of every element that is visible."""
-        script = "return [...document.querySelectorAll(arguments[0])].filter((one) => one.checkVisibility({visibilityProperty: true})).map((one) => one.textContent)"
-        return list(self.run(script, selector))
+        return list(self.run(READ_TEXTS, selector))
+
+    def rows(self, selector: str, *parts: str) -> list[tuple[str, ...]]:
+        """Of every element, at one moment, the text of these parts of it."""
+        return [tuple(row) for row in self.run(READ_ROWS, selector, parts)]
 
     def text(self, selector: str) -> str:
         return " | ".join(self.texts(selector))
