@@ -172,7 +172,7 @@ def test_a_five_card_hand_bonus_below_500_for_1_is_credited_without_a_floorperso
     else:
         assert figures(row) == (Result.LOST, None, 0, 0)
     shown = ShowHand(1, tuple(hand.split()))
-    given(rounds, *log).when(shown).then(HandShown(R, 1, shown.cards))
+    given(rounds, *log).when(shown).then(HandShown(R, 1, shown.cards, "dealer"))
     given(rounds, *played(shown, after=log)).when(CloseRound()).then(RoundClosed(R))
 
 

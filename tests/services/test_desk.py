@@ -126,7 +126,7 @@ def test_what_the_table_pays_needs_no_document() -> None:
     desk.do(ANNA, "ValidatePayout", claim_id=claim_id)
     row = desk.row(CARA, claim_id, THREE_FROM_10000)
     assert offered(row) == {"PayPayout", "RejectPayout"} and may(row, "PayPayout") and row["people_needed"] == 1
-    assert row["next"]["text"] == "Pay: a cage, a floorperson or a manager."
+    assert row["next"]["text"] == "Pay: a cage, a dealer, a floorperson or a manager."
     assert "needs no document" in why(row, "DocumentPayout")
 
 

@@ -22,8 +22,8 @@ ROOMS = {"core", "par", "wire", "runtime"}
 FILES = {"__init__.py", "__main__.py", "api.py", "processor.py", "projection.py", "schema.sql", "settings.py"}
 OWN_FILES = {
     "backoffice": {
-        "reconstruction.py", "command_line.py", "archive.py", "best_play.py", "operations.py", "par.py", "par_text.py",
-        "printing.py", "rules_files.py", "sentences.py",
+        "reconstruction.py", "command_line.py", "archive.py", "best_play.py", "desk.py", "forwarding.py",
+        "operations.py", "par.py", "par_text.py", "printing.py", "rules_files.py", "sentences.py", "slips.py",
     },
     # A client of the HTTP APIs, nothing more: it has players and dealers, no log.
     "floor": {
@@ -113,7 +113,7 @@ def test_the_compose_file_runs_a_service_on_its_port_and_on_loopback_only(name: 
     ("name", "value"), [("ROUNDLOG_CURRENCY", "$"), ("ROUNDLOG_CURRENCY", "usd"), ("ROUNDLOG_LOCALE", 'en"><script>')]
 )
 def test_a_currency_or_locale_that_is_none_is_refused_at_the_start(name: str, value: str) -> None:
-    given = {"ROUNDLOG_KAFKA": "kafka:9092", "ROUNDLOG_POSTGRES": "postgresql://postgres/roundlog"}
+    given = {"AUTH": "off", "ROUNDLOG_KAFKA": "kafka:9092", "ROUNDLOG_POSTGRES": "postgresql://postgres/roundlog"}
     settings = settings_from(given, "progressive", 1)
     assert (settings.currency, settings.locale) == ("USD", "en-US")
     with pytest.raises(SettingWrong, match=f"{name}=.*it must be"):
