@@ -169,7 +169,8 @@ class Projection:
             places = {place: TopicPartition(*place) for place in ends}
             reader.assign(list(places.values()))
             for place, topic_partition in places.items():
-                reader.seek(topic_partition, self.positions[place])
+                # The last record that was read is read again: its bytes must still be those that the rows were made of.
+                reader.seek(topic_partition, max(ends[place][0], self.positions[place] - 1))
             checked = 0.0
             while True:
                 if not self.caught_up.is_set() and all(self.positions[p] >= end for p, (_, end) in ends.items()):

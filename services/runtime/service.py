@@ -36,6 +36,7 @@ from services.runtime.processing import Processing
 from services.runtime.projecting import Apply, Log, Projection
 from services.runtime.provision import TopicWrong, provision_tables, provision_topics
 from services.runtime.published import load_paytables
+from services.runtime.self_check import configuration_sha256, software_sha256, unexpected
 from services.runtime.settings import Settings, SettingWrong, environment, settings_from
 from services.runtime.stepping import Processor, Stepper
 from services.runtime.submissions import RulesUnreadable, load
@@ -100,13 +101,15 @@ class Parts:
     desk: Desk | None
     feeds: Feeds | None
     heartbeat: Heartbeat | None
+    made_of: dict[str, str]
+    """The hashes of the software and of the configuration."""
     provisioned: asyncio.Event = field(default_factory=asyncio.Event)
     malformed_total: int = 0
     forbidden_total: int = 0
 
     def readiness(self) -> dict[str, Any]:
         """What /readyz says: ready, and what is missing where not."""
-        missing = list(self.watch.away)
+        missing = [*unexpected(self.made_of, self.settings), *self.watch.away]
         if not self.provisioned.is_set():
             missing.append("topics and tables")
         elif not self.projection.caught_up.is_set():
@@ -119,7 +122,7 @@ class Parts:
             if self.processing.failing is not None:
                 missing.append(f"the processor fails: {self.processing.failing}")
             missing += [f"partition {number}: {why}" for number, why in sorted(self.processing.stopped.items())]
-        return {"ready": not missing, "service": self.settings.service, "missing": missing}
+        return {"ready": not missing, "service": self.settings.service, "missing": missing, "made_of": self.made_of}
 
 
 def projection_of(
@@ -154,7 +157,11 @@ def _parts(definition: Definition, settings: Settings, book: RuleBook, pool: asy
     if definition.processor is not None:
         processing = Processing(Stepper(definition.processor, book), kafka, pool, settings.instance)
     heartbeat = Heartbeat(settings.progressive_url) if definition.linked else None
-    return Parts(definition, settings, book, kafka, pool, watch, projection, processing, desk, feeds, heartbeat)
+    made_of = {"software": software_sha256(), "configuration": configuration_sha256(book, settings)}
+    log.info("made of software %s, configuration %s", made_of["software"], made_of["configuration"])
+    return Parts(
+        definition, settings, book, kafka, pool, watch, projection, processing, desk, feeds, heartbeat, made_of
+    )
 
 
 async def _until_there(name: str, parts: Parts, act: Callable[[], Awaitable[Any]]) -> None:

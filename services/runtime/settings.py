@@ -47,6 +47,9 @@ class Settings:
     """The path or URL of the public keys of the issuer of tokens; None where AUTH is off and nobody is asked."""
     issuer: str
     audience: str
+    software_sha256: str | None
+    configuration_sha256: str | None
+    """What the service must be made of, to be ready; None where nobody says."""
     parameters_idle_ms: int | None
     """After how long without a contribution an approved change of parameters is in force; None: only by a win."""
     currency: str
@@ -83,6 +86,8 @@ def settings_from(environment: dict[str, str], service: str, port: int) -> Setti
             jwks=jwks,
             issuer=environment.get("ROUNDLOG_ISSUER", "roundlog"),
             audience=environment.get("ROUNDLOG_AUDIENCE", "roundlog"),
+            software_sha256=environment.get("ROUNDLOG_SOFTWARE_SHA256"),
+            configuration_sha256=environment.get("ROUNDLOG_CONFIGURATION_SHA256"),
             signers=_signers(environment.get("ROUNDLOG_SIGNERS", "")),
             parameters_idle_ms=_idle_ms(environment.get("ROUNDLOG_PARAMETERS_IDLE_SECONDS", "")),
             currency=_of_form(environment, "ROUNDLOG_CURRENCY", "USD", CURRENCY, "three capital letters, such as USD"),

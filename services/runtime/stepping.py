@@ -93,9 +93,12 @@ class Chain:
         self._recent.append((self.head.sequence, self.head.hash))
 
     def _check_duplicate(self, sequence: int, stored: bytes) -> None:
-        if not self._recent or sequence < self._recent[0][0]:
+        if sequence == self.head.sequence:
+            known = self.head.hash
+        elif not self._recent or sequence < self._recent[0][0]:
             return  # older than what is remembered here; the archive of the back office holds every hash
-        known = self._recent[sequence - self._recent[0][0]][1]
+        else:
+            known = self._recent[sequence - self._recent[0][0]][1]
         if sha256(stored).digest() != known:
             raise Contradiction(f"{self.name}: two different records claim sequence {sequence}")
 
