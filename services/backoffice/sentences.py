@@ -154,6 +154,8 @@ def _play(event: Any) -> str | None:
             return f"The table knows that {claim_id} is validated."
         case rounds.PayoutDocumented(_, claim_id):
             return f"The table knows that {claim_id} is documented."
+        case rounds.DocumentVoided(_, claim_id):
+            return f"The table knows that {claim_id} has no document any more."
         case rounds.PayoutRejected(_, claim_id):
             return f"The table knows that {claim_id} is not paid."
         case rounds.RoundVoided(_, reason, _, deck_removed):

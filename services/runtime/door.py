@@ -83,6 +83,9 @@ class Door:
             person = await self._tokens.person(token)
         except TokenWrong as error:
             raise Shut(401, str(error)) from None
+        if not reads and "authorization" not in headers and not _is_json(headers):
+            # A form of another page can send the cookie, but no JSON.
+            raise Shut(403, "Signed in by a page, a command is sent as `Content-Type: application/json`.")
         if reads and not person.roles & self._readers:
             raise Shut(403, f"{person.name} is {spoken(person.roles)}: this is for {spoken(self._readers)}.")
         return person
@@ -120,6 +123,10 @@ def token_of(headers: Headers) -> str | None:
     except CookieError:
         return None
     return None if morsel is None else morsel.value
+
+
+def _is_json(headers: Headers) -> bool:
+    return headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
 
 
 def _actor(headers: Headers) -> str:

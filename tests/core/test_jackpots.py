@@ -267,9 +267,9 @@ def test_a_hand_pay_is_validated_documented_and_paid_with_slips_in_order() -> No
     for number, seat in enumerate((5, 4, 3), start=1):
         told.when(claim(seat=seat))
         claim_id = f"table-1-1.{seat}.progressive"
-        assert told.when(ValidatePayout(claim_id)) == (PayoutValidated(claim_id, "table-1", "floorperson"),)
+        assert told.when(ValidatePayout(claim_id)) == (PayoutValidated(claim_id, "table-1", "floorperson", "dealer"),)
         assert told.when(DocumentPayout(claim_id, "slip 17")) == (
-            PayoutDocumented(claim_id, "table-1", "slip 17", number, "floorperson"),
+            PayoutDocumented(claim_id, "table-1", "slip 17", number, "floorperson", "dealer"),
         )
         (paid,) = told.when(PayPayout(claim_id))
         assert isinstance(paid, PayoutPaid)
@@ -324,7 +324,7 @@ def test_a_payout_to_a_game_account_is_paid_when_it_is_validated() -> None:
     claim_id = "table-1-1.2.five_card_hand_bonus"
     validated, paid = told.when(ValidatePayout(claim_id))
     assert following("progressive-1", validated) == (
-        Following("rounds", "table-1", rounds.ReleasePayout(claim_id, documented=False)),
+        Following("rounds", "table-1", rounds.ReleasePayout(claim_id, documented=False, entered_by="dealer")),
     )
     assert following("progressive-1", paid) == (
         Following("accounts", "account-3", accounts.CreditWinnings(50_000, "table-1-1", 2, "five_card_hand_bonus")),

@@ -57,7 +57,7 @@ def test_who_keyed_the_hand_does_not_validate_its_payout() -> None:
     told = Told("ms")
     told.when(claim(entered_by="ruth"))
     told.refused(ValidatePayout(SEAT_2), "ruth keyed", "another person", actor="ruth")
-    assert told.when(ValidatePayout(SEAT_2), actor="omar") == (PayoutValidated(SEAT_2, "table-1", "omar"),)
+    assert told.when(ValidatePayout(SEAT_2), actor="omar") == (PayoutValidated(SEAT_2, "table-1", "omar", "ruth"),)
 
 
 @pytest.mark.law("655a.11(i)(3)(ii)")
@@ -83,7 +83,7 @@ def test_the_amount_says_how_many_people_sign(amount_cents: int, needed: int) ->
     told.refused(SignPayout(SEAT_2), "omar signed", actor="omar")
     # Whoever completes the document is one of them.
     last = ("omar", "vera", "iris")[needed - 1]
-    assert told.when(document, actor=last) == (PayoutDocumented(SEAT_2, "table-1", "slip", 1, last),)
+    assert told.when(document, actor=last) == (PayoutDocumented(SEAT_2, "table-1", "slip", 1, last, "dealer"),)
 
 
 def test_a_person_counts_once_however_often_they_act() -> None:
@@ -107,11 +107,11 @@ def test_a_void_slip_keeps_its_number_and_the_payout_gets_the_next() -> None:
         told.when(ValidatePayout(claim_id))
     told.refused(VoidSlip(SEAT_2, "torn"), "has no slip")
     told.when(DocumentPayout(SEAT_2, "first"))
-    assert told.when(VoidSlip(SEAT_2, "torn")) == (SlipVoided(SEAT_2, 1, "torn"),)
+    assert told.when(VoidSlip(SEAT_2, "torn")) == (SlipVoided(SEAT_2, 1, "torn", "table-1", "dealer"),)
     refused(told.state, PayPayout(SEAT_2), "no document yet", section="655a.11(i)(1)(iv)")
     told.when(DocumentPayout(SEAT_1, "other"))
     assert told.when(DocumentPayout(SEAT_2, "second")) == (
-        PayoutDocumented(SEAT_2, "table-1", "second", 3, "floorperson"),
+        PayoutDocumented(SEAT_2, "table-1", "second", 3, "floorperson", "dealer"),
     )
     assert [(line["claim_id"], line["slip_number"]) for line in view("p", told.state)["claims"]] == [
         (SEAT_2, 3),
@@ -133,12 +133,14 @@ def test_a_rejected_share_is_back_in_its_level_and_the_house_has_its_money_again
     assert restored == LevelRestored(
         SEAT_2, "table-1", "meter", 100_007, 1_000_076 * CENT, 4 * CENT, 0, 0, -99_931 * CENT
     )
-    assert rejected == PayoutRejected(SEAT_2, "table-1", 100_007, "the hand is a flush")
+    assert rejected == PayoutRejected(SEAT_2, "table-1", 100_007, "the hand is a flush", "dealer")
     told.shows(value_microcents=1_000_076 * CENT, hidden_microcents=4 * CENT, seeded_microcents=1_000_000 * CENT)
     told.shows(hits=0, pending_cents=0, paid_cents=0)
     assert told.state.claims == {}
     assert following("progressive-1", rejected) == (
-        Following("rounds", "table-1", rounds.ReleasePayout(SEAT_2, documented=False, rejected=True)),
+        Following(
+            "rounds", "table-1", rounds.ReleasePayout(SEAT_2, documented=False, rejected=True, entered_by="dealer")
+        ),
     )
     told.refused(ValidatePayout(SEAT_2), "rejected or paid already")
 
@@ -216,7 +218,7 @@ def test_a_payout_is_rejected_before_it_is_documented_only() -> None:
 def test_a_rejected_payout_of_a_fixed_amount_touches_no_level() -> None:
     told = Told("ms")
     told.when(claim("50 for 1", 5_000, source=Source.TABLE_INVENTORY))
-    assert told.when(RejectPayout(SEAT_2, "no")) == (PayoutRejected(SEAT_2, "table-1", 5_000, "no"),)
+    assert told.when(RejectPayout(SEAT_2, "no")) == (PayoutRejected(SEAT_2, "table-1", 5_000, "no", "dealer"),)
     told.shows(hits=0, value_cents=1_000_000, seeded_microcents=1_000_000 * CENT)
 
 

@@ -71,6 +71,10 @@ def test_a_browser_is_shown_where_to_sign_in_and_stays_signed_in(house: House) -
     house.client.cookies.clear()
     kept = {"Cookie": cookie.split(";")[0]}
     assert house.client.get(tables, headers=kept).status_code == 200
+    # Another page's form may send the cookie along, but no JSON.
+    form = {**kept, "Content-Type": "text/plain"}
+    sent = house.client.post(house.at("/tables/people-0/commands"), content=b'{"command": "OpenRound"}', headers=form)
+    assert sent.status_code == 403 and "application/json" in sent.json()["forbidden"]
 
 
 @pytest.mark.parametrize("after", ["//elsewhere.example/", "https://elsewhere.example/", "/\\elsewhere.example"])

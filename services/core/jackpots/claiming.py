@@ -103,7 +103,7 @@ def validate(state: State, claim_id: ClaimId, asking: Asking) -> tuple[Event, ..
     steps.require_validation()
     if waiting.claimed.entered_by == asking.actor:
         raise payouts.validated_by_who_keyed(claim_id, asking.actor, steps.sections)
-    validated = PayoutValidated(claim_id, waiting.claimed.table_id, asking.actor)
+    validated = PayoutValidated(claim_id, waiting.claimed.table_id, asking.actor, waiting.claimed.entered_by)
     return (validated, _paid(waiting)) if waiting.claimed.source is Source.GAME_ACCOUNT else (validated,)
 
 
@@ -130,7 +130,14 @@ def document(state: State, command: DocumentPayout, asking: Asking) -> tuple[Eve
             steps.sections.pay,
         )
     return (
-        PayoutDocumented(command.claim_id, waiting.claimed.table_id, command.document, state.slips + 1, asking.actor),
+        PayoutDocumented(
+            command.claim_id,
+            waiting.claimed.table_id,
+            command.document,
+            state.slips + 1,
+            asking.actor,
+            waiting.claimed.entered_by,
+        ),
     )
 
 
@@ -144,7 +151,8 @@ def void_slip(state: State, claim_id: ClaimId, reason: str, asking: Asking) -> t
     waiting, _ = _steps(state, claim_id, asking)
     if waiting.slip_number is None:
         raise refusal.Refused(f"The payout {claim_id} has no slip that could be void. Complete its document first.")
-    return (SlipVoided(claim_id, waiting.slip_number, reason),)
+    claimed = waiting.claimed
+    return (SlipVoided(claim_id, waiting.slip_number, reason, claimed.table_id, claimed.entered_by),)
 
 
 def pay(state: State, claim_id: ClaimId, asking: Asking) -> tuple[Event, ...]:
@@ -177,7 +185,7 @@ def reject(state: State, claim_id: ClaimId, reason: str, asking: Asking) -> tupl
     waiting, steps = _steps(state, claim_id, asking)
     steps.require_undocumented()
     claimed = waiting.claimed
-    rejected = PayoutRejected(claim_id, claimed.table_id, claimed.amount_cents, reason)
+    rejected = PayoutRejected(claim_id, claimed.table_id, claimed.amount_cents, reason, claimed.entered_by)
     return (*_restored(state, waiting), rejected)
 
 

@@ -144,6 +144,7 @@ class PayoutValidated:
     claim_id: ClaimId
     table_id: TableId
     validated_by: str = ""
+    entered_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +164,7 @@ class PayoutDocumented:
     document: Text
     slip_number: int
     documented_by: str = ""
+    entered_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +174,8 @@ class SlipVoided:
     claim_id: ClaimId
     slip_number: int
     reason: Text
+    table_id: TableId
+    entered_by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +186,7 @@ class PayoutRejected:
     table_id: TableId
     amount_cents: Cents
     reason: Text
+    entered_by: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from services.core.jackpots.events import (
     PayoutTakenBack,
     PayoutValidated,
     ProgressiveClosing,
+    SlipVoided,
     TransferAccepted,
     TransferDeclined,
 )
@@ -30,12 +31,16 @@ def following(progressive_id: ProgressiveId, event: Event) -> tuple[Following, .
     """What a record asks of others: the table lets the hand go, the account credits or gives back, and a progressive
     that ends hands on what it holds and what is still asked of it."""
     match event:
-        case PayoutValidated(claim_id, table_id):
-            return (Following("rounds", table_id, ReleasePayout(claim_id, documented=False)),)
-        case PayoutDocumented(claim_id, table_id):
-            return (Following("rounds", table_id, ReleasePayout(claim_id, documented=True)),)
-        case PayoutRejected(claim_id, table_id):
-            return (Following("rounds", table_id, ReleasePayout(claim_id, documented=False, rejected=True)),)
+        case PayoutValidated(claim_id, table_id, entered_by=by):
+            return (Following("rounds", table_id, ReleasePayout(claim_id, documented=False, entered_by=by)),)
+        case PayoutDocumented(claim_id, table_id, entered_by=by):
+            return (Following("rounds", table_id, ReleasePayout(claim_id, documented=True, entered_by=by)),)
+        case SlipVoided(claim_id, table_id=table_id, entered_by=by):
+            void = ReleasePayout(claim_id, documented=False, slip_void=True, entered_by=by)
+            return (Following("rounds", table_id, void),)
+        case PayoutRejected(claim_id, table_id, entered_by=by):
+            rejected = ReleasePayout(claim_id, documented=False, rejected=True, entered_by=by)
+            return (Following("rounds", table_id, rejected),)
         case PayoutPaid(source=Source.GAME_ACCOUNT, account_id=str(account_id)):
             credit = CreditWinnings(event.amount_cents, event.round_id, event.seat, event.wager)
             return (Following("accounts", account_id, credit),)

@@ -206,11 +206,17 @@ class DeclineWager:
 
 @dataclass(frozen=True, slots=True)
 class ReleasePayout:
-    """`jackpots`: a floorperson validated the claim (or completed its documentation, or rejected it)."""
+    """`jackpots`: a floorperson validated the claim (or completed its documentation, or rejected it).
+
+    With `slip_void` its documentation is not complete any more. `entered_by` is who keyed the hand that the claim is of:
+    the same claim may be made again when the hand is keyed anew.
+    """
 
     claim_id: ClaimId
     documented: bool
     rejected: bool = False
+    slip_void: bool = False
+    entered_by: str = ""
 
 
 PeopleCommand = (

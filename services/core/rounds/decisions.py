@@ -36,6 +36,7 @@ from services.core.rounds.commands import (
     WithdrawWager,
 )
 from services.core.rounds.events import (
+    DocumentVoided,
     Event,
     PayoutDocumented,
     PayoutRejected,
@@ -193,6 +194,11 @@ def _release(state: Table, command: ReleasePayout) -> tuple[Event, ...]:
     awaited = next((each for each in round_.awaited if each.claim_id == command.claim_id), None)
     if awaited is None:
         return ()
+    keyed_by = round_.seated(awaited.seat).keyed_by
+    if command.entered_by and keyed_by and command.entered_by != keyed_by:
+        return ()  # of the hand as it was keyed at first: its claim was taken back
+    if command.slip_void:
+        return (DocumentVoided(round_.round_id, command.claim_id),) if awaited.documented else ()
     if command.rejected:
         return () if awaited.rejected else (PayoutRejected(round_.round_id, command.claim_id),)
     if command.documented:

@@ -255,6 +255,14 @@ class PayoutDocumented:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentVoided:
+    """The document of the awaited payout is void: the cards stay until there is another."""
+
+    round_id: RoundId
+    claim_id: ClaimId
+
+
+@dataclass(frozen=True, slots=True)
 class PayoutRejected:
     """The awaited payout is not made: it holds the round open no longer."""
 
@@ -323,6 +331,7 @@ Event = (
     | PayoutValidated
     | PayoutDocumented
     | PayoutRejected
+    | DocumentVoided
     | WagersForfeited
     | RoundVoided
     | RoundClosed

@@ -12,6 +12,7 @@ from services.core.rounds.events import (
     BettingClosed,
     CommunityCardRevealed,
     DealerHandRevealed,
+    DocumentVoided,
     Event,
     HandFolded,
     HandReplaced,
@@ -119,6 +120,7 @@ RoundEvent = (
     | PayoutValidated
     | PayoutDocumented
     | PayoutRejected
+    | DocumentVoided
     | WagersForfeited
     | RoundVoided
     | RoundClosed
@@ -179,6 +181,8 @@ def _evolve_round(round_: Round, event: RoundEvent, sequence: int) -> Round:
             return _with_payout(round_, claim_id, lambda awaited: replace(awaited, validated=True))
         case PayoutRejected(claim_id=claim_id):
             return _with_payout(round_, claim_id, lambda awaited: replace(awaited, rejected=True))
+        case DocumentVoided(claim_id=claim_id):
+            return _with_payout(round_, claim_id, lambda awaited: replace(awaited, documented=False))
         case PayoutDocumented(claim_id=claim_id):
             return _with_payout(round_, claim_id, lambda awaited: replace(awaited, documented=True))
         case WagersForfeited(seat=seat):

@@ -81,6 +81,7 @@ def decide(table: rounds.State, event: rounds.Event, asking: Asking) -> tuple[Ev
             | rounds.PayoutValidated()
             | rounds.PayoutDocumented()
             | rounds.PayoutRejected()
+            | rounds.DocumentVoided()
             | rounds.Refused()
         ):
             return ()
