@@ -5,9 +5,10 @@ import asyncio
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -117,17 +118,17 @@ async def _dead_letters(_: argparse.Namespace) -> int:
     return HELD
 
 
-async def _check_rules(options: argparse.Namespace) -> int:
+def _check_rules(options: argparse.Namespace) -> int:
     paytables = load_paytables(paytables_folder(environment()))
-    return _reported(rules_files.check(options.files, paytables, par_folder(environment())))
+    return _reported(rules_files.check(options.files, paytables, par_folder(environment()), note))
 
 
-async def _list_rules(options: argparse.Namespace) -> int:
+def _list_rules(options: argparse.Namespace) -> int:
     folder = options.folder or rules_folder(environment())
     return _reported(rules_files.listing(folder, load_paytables(paytables_folder(environment()))))
 
 
-async def _par(options: argparse.Namespace) -> int:
+def _par(options: argparse.Namespace) -> int:
     paytables = load_paytables(paytables_folder(environment()))
     submission = par.meant(options.rules, options.in_force_from, rules_folder(environment()), paytables, note)
     sheet = par.computed(submission, None if options.no_cache else par_folder(environment()), note)
@@ -181,19 +182,18 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-async def _run(options: argparse.Namespace) -> int:
-    with in_words():
-        code: int = await options.act(options)
-        return code
-
-
 def main(words: Sequence[str] | None = None) -> int:
     """Runs one command. 0: it holds; 1: it does not; 2: the broker or the database is away."""
     options = _arguments(words)
     # What libraries log about a broker that is away is said here in a sentence.
     logging.basicConfig(handlers=[logging.NullHandler()])
     try:
-        return asyncio.run(_run(options))
+        acted: int | Coroutine[Any, Any, int] = options.act(options)
+        if isinstance(acted, int):
+            return acted
+        # Only what waits for the broker or the database runs in a loop: a loop would keep Ctrl-C from what computes.
+        with in_words():
+            return asyncio.run(acted)
     except Unreachable as error:
         print(error, file=sys.stderr)
         return AWAY

@@ -1,6 +1,6 @@
 """What `roundlog rules` says of rules files: all that is wrong with them, and which submissions there are."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,17 +20,17 @@ class Report:
     sound: bool
 
 
-def check(paths: Sequence[Path], paytables: PaytableBook, best_play: Path) -> Report:
+def check(paths: Sequence[Path], paytables: PaytableBook, best_play: Path, note: Callable[[str], None]) -> Report:
     """Every problem, departure and implausible figure of every file, a line each, and what becomes of the file.
 
     An implausible figure is the house's own choice, so the file is sound with it. A folder is its files. `best_play` is
-    the folder in which best play is kept: nothing is computed that takes long.
+    the folder in which best play is kept: nothing is computed that takes long. What is broken there is said to `note`.
     """
     files, missing = _files(paths)
     lines = list(missing)
     sound = not missing
     for each in examine(files, paytables):
-        implausible = _implausible(each, best_play)
+        implausible = _implausible(each, best_play, note)
         lines += (*each.problems, *each.departures, *implausible, _becomes(each, len(implausible)))
         sound = sound and not each.problems and not each.departures
     return Report(tuple(lines), sound)
@@ -57,11 +57,11 @@ def _files(paths: Sequence[Path]) -> tuple[list[Path], tuple[str, ...]]:
     return list(dict.fromkeys(files)), tuple(missing)
 
 
-def _implausible(examined: Examined, best_play: Path) -> tuple[str, ...]:
+def _implausible(examined: Examined, best_play: Path, note: Callable[[str], None]) -> tuple[str, ...]:
     """Of a file that can be read; each sentence is of the whole submission, so its line is that of the id."""
     if examined.submission is None or examined.file is None:
         return ()
-    sentences = implausible_by(examined.submission, best_play)
+    sentences = implausible_by(examined.submission, best_play, note)
     return tuple(examined.file.told(Problem(("id",), f"Implausible: {sentence}")) for sentence in sentences)
 
 

@@ -12,8 +12,8 @@ from services.core.games import GAMES
 from services.core.games.game import FIVE_CARD_HAND_BONUS, PROGRESSIVE, Game, OptionalWager
 from services.core.hands import FIVE_CARD_HANDS, THREE_CARD_HANDS
 from services.core.money import Cents
-from services.core.names import HandName, On
-from services.core.paytables import Line, Odds, Paytable
+from services.core.names import HandName, On, quoted
+from services.core.paytables import Kind, Line, Odds, Paytable
 from services.core.published import Law, PaytableBook, Published
 from services.core.rules import AnteLimits, Bonus, Envy, LevelRules, Progressive, StubCount, Submission
 
@@ -72,7 +72,7 @@ def submission(document: Mapping[str, object], content: bytes, book: PaytableBoo
     hand_bonus = any(kind.wager == FIVE_CARD_HAND_BONUS for kind in offered)
     verified = has_progressive or hand_bonus or fields.has("verification")
     read = Submission(
-        id=fields.form("id", _ID),
+        id=fields.form("id", _ID, "letters, digits, '.', '_' and '-', at most 64 and no sign first"),
         sha256=b"",
         game=name,
         in_force_from=day,
@@ -119,17 +119,16 @@ def _ante(fields: Fields) -> AnteLimits:
         maximum_cents=fields.whole("maximum_cents", 1, CENTS_MAX),
         step_cents=fields.whole("step_cents", 1, CENTS_MAX),
     )
-    if fields.sound:
-        _ascending(fields, "minimum_cents", limits.minimum_cents, "maximum_cents", limits.maximum_cents)
-        for name, cents in (("minimum_cents", limits.minimum_cents), ("maximum_cents", limits.maximum_cents)):
-            if cents % limits.step_cents:
-                fields.wrong(f"'{name}' {cents} is no multiple of the step {limits.step_cents}.", name)
+    _ascending(fields, "minimum_cents", limits.minimum_cents, "maximum_cents", limits.maximum_cents)
+    for name, cents in (("minimum_cents", limits.minimum_cents), ("maximum_cents", limits.maximum_cents)):
+        if fields.sound(name, "step_cents") and cents % limits.step_cents:
+            fields.wrong(f"'{name}' {cents} is no multiple of the step {limits.step_cents}.", name)
     fields.end(source=True)
     return limits
 
 
 def _ascending(fields: Fields, lower: str, lower_cents: Cents, upper: str, upper_cents: Cents) -> None:
-    if lower_cents > upper_cents:
+    if fields.sound(lower, upper) and lower_cents > upper_cents:
         fields.wrong(f"'{lower}' {lower_cents} is above '{upper}' {upper_cents}.", lower)
 
 
@@ -171,7 +170,7 @@ def _floorperson(fields: Fields) -> Odds | None:
     if odds is not None and not odds.multiple:
         fields.wrong(f"The floorperson is called from a multiple on, not at '{odds.text}'.", "floorperson_at_odds")
     for name in ("and_any_share_of_a_meter", "and_every_progressive_payout"):
-        if not fields.flag(name) and fields.sound:
+        if not fields.flag(name) and fields.sound(name):
             fields.wrong(f"'{name}' must be true: 655a.11(i) and 639a.11(c) leave no choice.", name)
     fields.end(source=True)
     return odds
@@ -179,7 +178,7 @@ def _floorperson(fields: Fields) -> Odds | None:
 
 def _main_table(fields: Fields, part: str, reading: _Reading) -> Paytable:
     table = _table(fields, part, FIVE_CARD_HANDS, (), reading)
-    if reading.game.dealer_cards and table.lines and table.lines[-1].hand != "any":
+    if reading.game.dealer_cards and table.lines and table.lines[-1].hand in FIVE_CARD_HANDS[:-1]:
         fields.wrong(
             "The last line must be for 'any' hand: one that beats the dealer's is paid, whatever it is"
             f" ({reading.game.sections.show}).",
@@ -224,7 +223,7 @@ def _named(fields: Fields, part: str, levels: Container[str], reading: _Reading)
             fields.wrong(f"The table '{named}' is known from {begins} on, and this is from {reading.day}.", "table")
         else:
             ids = ", ".join(dict.fromkeys(held.id for held in known if held.paytable is not None)) or "none"
-            fields.wrong(f"No table '{named}' is published for '{part}'; there is {ids}.", "table")
+            fields.wrong(f"No table {quoted(named)} is published for '{part}'; there is {ids}.", "table")
         return nothing
     if found.paytable is None:
         fields.wrong(
@@ -250,10 +249,10 @@ def lines(fields: Fields, hands: tuple[HandName, ...], levels: Container[str] | 
             if hands.index(hand) <= lowest:
                 line.wrong(f"'{hand}' is not lower than the hands above it: the highest goes first.", "hand")
             lowest = max(lowest, hands.index(hand))
-        if odds is not None:
-            if odds.level is not None and levels is not None and odds.level not in levels:
-                line.wrong(f"There is no level '{odds.level}' here whose share could be paid.", "odds")
-            read.append(Line(hand, odds))
+        if odds is not None and odds.level is not None and levels is not None and odds.level not in levels:
+            line.wrong(f"There is no level '{odds.level}' here whose share could be paid.", "odds")
+        # A line whose odds cannot be read is a line all the same: nobody is told that it is missing.
+        read.append(Line(hand, odds or Odds(Kind.PUSH, "push")))
         line.end()
     return tuple(read)
 
@@ -263,8 +262,7 @@ def _bonus(fields: Fields, kind: OptionalWager, levels: tuple[str, ...], reading
         minimum = maximum = fields.whole("wager_cents", 1, CENTS_MAX)
     else:
         minimum, maximum = (fields.whole(name, 1, CENTS_MAX) for name in ("minimum_cents", "maximum_cents"))
-        if fields.sound:
-            _ascending(fields, "minimum_cents", minimum, "maximum_cents", maximum)
+        _ascending(fields, "minimum_cents", minimum, "maximum_cents", maximum)
     extras = kind.wager == FIVE_CARD_HAND_BONUS
     bonus = Bonus(
         wager=kind.wager,
@@ -289,7 +287,7 @@ def _hands(fields: Fields, allowed: tuple[On, ...]) -> tuple[On, ...]:
     for place, found in enumerate(fields.items("hands")):
         on = next((on for on in allowed if on == found), None)
         if on is None or on in hands:
-            fields.wrong(f"Each hand is one of {', '.join(allowed)}, once; not {found!r}.", "hands", place)
+            fields.wrong(f"Each hand is one of {', '.join(allowed)}, once; not {quoted(found)}.", "hands", place)
         else:
             hands.append(on)
     return tuple(hands)
@@ -300,7 +298,9 @@ def _progressive(fields: Fields, reading: _Reading) -> Progressive:
     letters = law.progressive.paytables if law is not None and law.progressive is not None else ()
     levels = _levels(fields)
     progressive = Progressive(
-        paytable_name=fields.word("paytable", letters) if letters else fields.form("paytable", _LETTER),
+        paytable_name=fields.word("paytable", letters)
+        if letters
+        else fields.form("paytable", _LETTER, "one capital letter"),
         wager_cents=fields.whole("wager_cents", 1, CENTS_MAX),
         table=_table(fields, PROGRESSIVE, FIVE_CARD_HANDS, tuple(level.name for level in levels), reading),
         levels=levels,
@@ -329,7 +329,7 @@ def _levels(fields: Fields) -> tuple[LevelRules, ...]:
 
 def _level(fields: Fields) -> LevelRules:
     level = LevelRules(
-        name=fields.form("name", _LEVEL),
+        name=fields.form("name", _LEVEL, "small letters, digits and '_', at most 32 and a letter first"),
         base_cents=fields.whole("base_cents", 0, CENTS_MAX),
         reset_cents=fields.whole("reset_cents", 0, CENTS_MAX),
         rate_ppm=fields.whole("rate_ppm", 0, _PPM_MAX),
@@ -339,9 +339,8 @@ def _level(fields: Fields) -> LevelRules:
             fields.whole("contribution_bound_cents", 1, CENTS_MAX) if fields.has("contribution_bound_cents") else None
         ),
     )
-    if fields.sound:
-        _ascending(fields, "reset_cents", level.reset_cents, "base_cents", level.base_cents)
-        _ascending(fields, "base_cents", level.base_cents, "limit_cents", level.limit_cents)
+    _ascending(fields, "reset_cents", level.reset_cents, "base_cents", level.base_cents)
+    _ascending(fields, "base_cents", level.base_cents, "limit_cents", level.limit_cents)
     fields.end(source=True)
     return level
 

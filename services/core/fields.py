@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from services.core.names import quoted
 from services.core.paytables import Odds
 
 Path = tuple[str | int, ...]
@@ -31,10 +32,12 @@ class Fields:
         """A sentence about these fields, or about what is at a path below them."""
         self.problems.append(Problem(self.path + path, reason))
 
-    @property
-    def sound(self) -> bool:
-        """Whether nothing was wrong in here so far, so that fields can be held against each other."""
-        return not any(problem.path[: len(self.path)] == self.path for problem in self.problems)
+    def sound(self, *names: str) -> bool:
+        """Whether nothing was wrong with these fields so far, so that they can be held against each other."""
+        here = len(self.path)
+        return not any(
+            problem.path[:here] == self.path and (problem.path[here:] or ("",))[0] in names for problem in self.problems
+        )
 
     def leave(self, *names: str) -> None:
         """Fields of which enough was said: nothing more is."""
@@ -86,7 +89,7 @@ class Fields:
         if isinstance(found, int) and not isinstance(found, bool) and least <= found <= most:
             return found
         if found is not None:
-            self.wrong(f"'{name}' must be a whole number from {least} to {most}, not {found!r}.", name)
+            self.wrong(f"'{name}' must be a whole number from {least} to {most}, not {quoted(found)}.", name)
         return least
 
     def wholes(self, name: str, least: int, most: int) -> Sequence[tuple[int, int]]:
@@ -96,7 +99,7 @@ class Fields:
             if isinstance(found, int) and not isinstance(found, bool) and least <= found <= most:
                 read.append((place, found))
             else:
-                self.wrong(f"'{name}' are whole numbers from {least} to {most}, not {found!r}.", name, place)
+                self.wrong(f"'{name}' are whole numbers from {least} to {most}, not {quoted(found)}.", name, place)
         return read
 
     def texts(self, name: str) -> Sequence[tuple[int, str]]:
@@ -106,14 +109,14 @@ class Fields:
             if isinstance(found, str) and found.strip():
                 read.append((place, found))
             else:
-                self.wrong(f"'{name}' must be words, not {found!r}.", name, place)
+                self.wrong(f"'{name}' must be words, not {quoted(found)}.", name, place)
         return read
 
     def flag(self, name: str) -> bool:
         """True or false."""
         found = self.take(name)
         if found is not None and not isinstance(found, bool):
-            self.wrong(f"'{name}' must be true or false, not {found!r}.", name)
+            self.wrong(f"'{name}' must be true or false, not {quoted(found)}.", name)
         return found is True
 
     def text(self, name: str) -> str:
@@ -122,30 +125,34 @@ class Fields:
         if isinstance(found, str) and found.strip():
             return found
         if found is not None:
-            self.wrong(f"'{name}' must be words, not {found!r}.", name)
+            self.wrong(f"'{name}' must be words, not {quoted(found)}.", name)
         return ""
 
     def word(self, name: str, words: Sequence[str]) -> str:
         """One of some words."""
         found = self.text(name)
         if found and found not in words:
-            self.wrong(f"'{name}' must be one of {', '.join(words)}, not '{found}'.", name)
+            self.wrong(f"'{name}' must be one of {', '.join(words)}, not {quoted(found)}.", name)
         return found
 
-    def form(self, name: str, form: re.Pattern[str]) -> str:
-        """A word of a form."""
+    def form(self, name: str, form: re.Pattern[str], said: str) -> str:
+        """A word of a form; `said` is the form in words."""
         found = self.text(name)
         if found and not form.fullmatch(found):
-            self.wrong(f"'{name}' has a form that is not allowed: '{found}'.", name)
+            self.wrong(f"'{name}' must be {said}, not {quoted(found)}.", name)
         return found
 
     def day(self, name: str) -> date:
         """A date without a time."""
         found = self.take(name)
-        if isinstance(found, date) and not isinstance(found, datetime):
+        # The first of all days stands for none.
+        if isinstance(found, date) and not isinstance(found, datetime) and found != date.min:
             return found
         if found is not None:
-            self.wrong(f"'{name}' must be a date such as 2026-01-01, not {found!r}.", name)
+            self.wrong(
+                f"'{name}' must be a date such as 2026-01-01, not {quoted(str(found) if isinstance(found, date) else found)}.",
+                name,
+            )
         return date.min
 
     def odds(self, name: str) -> Odds | None:
@@ -163,4 +170,4 @@ class Fields:
             self.text("source")
         for name in self._document:
             if name not in self._taken:
-                self.wrong(f"'{name}' does not belong here.", name)
+                self.wrong(f"{quoted(name)} does not belong here.", name)

@@ -3,6 +3,7 @@
 The words are the regulation's; the tags let the edges check the form before a command is taken.
 """
 
+import reprlib
 from enum import StrEnum
 from typing import Annotated
 
@@ -55,6 +56,15 @@ class Source(StrEnum):
     TABLE_INVENTORY = "table_inventory"
     GAME_ACCOUNT = "game_account"
     HAND_PAY = "hand_pay"
+
+
+def quoted(found: object) -> str:
+    """What a person wrote, as a sentence about it quotes it: in one line, and shortened where it is long."""
+    return _SHORT.repr(found)
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = 60
 
 
 def words(name: str) -> str:

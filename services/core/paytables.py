@@ -8,7 +8,7 @@ from typing import Self
 
 from services.core.hands import met
 from services.core.money import Cents
-from services.core.names import Card, HandName
+from services.core.names import Card, HandName, quoted
 
 _MULTIPLE = re.compile(r"([1-9][0-9]{0,5}) (to|for) 1")
 _SHARE = re.compile(r"([1-9][0-9]?|100)% of ([a-z][a-z0-9_]{0,31})")
@@ -48,7 +48,9 @@ class Odds:
             return cls(Kind.TO_1 if found[2] == "to" else Kind.FOR_1, text, multiple=int(found[1]))
         if found := _SHARE.fullmatch(text):
             return cls(Kind.SHARE, text, percent=int(found[1]), level=found[2])
-        raise ValueError(f"'{text}' is no odds: write 'N to 1', 'N for 1', 'P% of LEVEL' (1 to 100) or 'push'.")
+        raise ValueError(
+            f"{quoted(text)} is no odds: write 'N to 1' or 'N for 1' (1 to 999999), 'P% of LEVEL' (1 to 100) or 'push'."
+        )
 
     @property
     def paid_for_one(self) -> int:

@@ -8,7 +8,7 @@ from services.core.fields import Fields, Problem
 from services.core.games import GAMES
 from services.core.games.game import FIVE_CARD_HAND_BONUS, Game
 from services.core.hands import FIVE_CARD_HANDS
-from services.core.names import HandName
+from services.core.names import HandName, quoted
 from services.core.paytables import Odds, Paytable
 from services.core.published import Cited, Law, PaytableBook, PaytableId, ProgressiveLaw, Published
 
@@ -90,7 +90,7 @@ def _sources(fields: Fields, names: Sequence[str]) -> str:
         if word in names or any(name.endswith("-") and word.startswith(name) for name in names):
             written.append(found)
         else:
-            fields.wrong(f"There is no source '{word}': the names are {', '.join(names)}.", "source", place)
+            fields.wrong(f"There is no source {quoted(word)}: the names are {', '.join(names)}.", "source", place)
     return ", ".join(written)
 
 

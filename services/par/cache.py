@@ -46,7 +46,7 @@ def read(folder: Path, submission: Submission) -> tuple[Play, Play] | None:
         if said != _hash(document) or document["terms"] != json.loads(_text(_terms(submission))):
             raise ValueError("its hash is not that of its content")
         lowest, highest = (_play(each) for each in document["plays"])
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise CacheBroken(f"{path} is broken: it is not used, and best play is computed anew.") from error
     expected = deals_of(submission)
     if any(each.deals != expected or min(end.ways for end in each.endings) < 0 for each in (lowest, highest)):

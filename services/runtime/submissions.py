@@ -8,6 +8,7 @@ from pathlib import Path
 
 from services.core.departures import departures
 from services.core.documents import RulesInvalid, submission
+from services.core.fields import Problem
 from services.core.names import RulesId
 from services.core.published import PaytableBook
 from services.core.rules import RuleBook, Submission
@@ -52,7 +53,8 @@ def files_of(path: Path) -> tuple[Path, ...]:
             raise RulesUnreadable((f"{path}: There is no such file or folder.",))
         if not path.is_dir():
             return (path,)
-        found = tuple(sorted(path.glob("*.yaml")))
+        # A pattern would find nothing in a folder that may not be read, and not say why.
+        found = tuple(sorted(each for each in path.iterdir() if each.match("*.yaml")))
     except OSError as error:
         raise RulesUnreadable((f"{path}: It cannot be read: {error.strerror}.",)) from error
     if not found:
@@ -71,17 +73,19 @@ def _examine(path: Path, paytables: PaytableBook, stated_by: dict[tuple[Path, Ru
         file = YamlFile.read(path, "A Rules Submission")
     except RulesUnreadable as unreadable:
         return Examined(path, None, None, unreadable.problems)
+    problems: list[Problem] = []
+    read: Submission | None = None
+    draft: Submission | None
     try:
-        read = submission(file.document, file.content, paytables)
+        read = draft = submission(file.document, file.content, paytables)
     except RulesInvalid as invalid:
-        problems = (*file.repeated, *map(file.told, invalid.problems))
-        unsound = {str(problem.path[0]) for problem in invalid.problems}
+        problems += invalid.problems
         draft = invalid.draft
-        departing = departures(draft, paytables, unsound) if draft is not None and not file.repeated else ()
-        return Examined(path, file, None, problems, tuple(map(file.told, departing)))
-    repeated = list(file.repeated)
-    first = stated_by.setdefault((path.parent, read.id, read.in_force_from), path)
-    if first is not path:
-        line = file.line("id")
-        repeated.append(f"{path}:{line}: '{read.id}' from {read.in_force_from} is stated by {first.name} already.")
-    return Examined(path, file, read, tuple(repeated), tuple(map(file.told, departures(read, paytables))))
+    unsound = {str(problem.path[0]) for problem in problems}
+    if draft is not None and unsound.isdisjoint({"id", "in_force_from"}):
+        first = stated_by.setdefault((path.parent, draft.id, draft.in_force_from), path)
+        if first is not path:
+            stated = f"'{draft.id}' from {draft.in_force_from} is stated by {first.name} already."
+            problems.append(Problem(("id",), stated))
+    departing = departures(draft, paytables, unsound) if draft is not None and (read or not file.repeated) else ()
+    return Examined(path, file, read, (*file.repeated, *file.told_in_order(problems)), file.told_in_order(departing))

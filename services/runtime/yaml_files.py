@@ -1,7 +1,7 @@
 """YAML files as plain values, and the line of each, so that what is wrong with one is found by a person."""
 
 import re
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -51,29 +51,66 @@ class YamlFile:
         """A problem with its file and line."""
         return f"{self.path}:{self.line(*problem.path)}: {problem.reason}"
 
+    def told_in_order(self, problems: Iterable[Problem]) -> tuple[str, ...]:
+        """Problems with their file and line, from the first line to the last."""
+        return tuple(map(self.told, sorted(problems, key=lambda problem: self.line(*problem.path))))
+
 
 class _Loader(yaml.SafeLoader):
-    """YAML without its surprises: `on` is a word, `0500` and `1:30` are no numbers, nothing is written elsewhere."""
+    """YAML without its surprises: `on` is a word, `0500` and `1:30` are no numbers, nothing is written elsewhere or
+    forced to be what it does not look like, and the name of a field is the word that is written."""
 
     yaml_implicit_resolvers = {}  # noqa: RUF012 - the library's own attribute
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-            raise yaml.MarkedYAMLError(problem="An alias is not read here", problem_mark=mark)
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        if isinstance(event, yaml.AliasEvent):
+            raise _marked("An alias is not read here", event)
+        if event.tag is not None:
+            raise _marked("A tag is not read here", event)
         return super().compose_node(parent, index)
 
-    def construct_yaml_timestamp(self, node: yaml.ScalarNode) -> date:
-        try:
-            return date.fromisoformat(node.value)
-        except ValueError as error:
-            raise yaml.MarkedYAMLError(
-                problem=f"There is no day '{node.value}'", problem_mark=node.start_mark
-            ) from error
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        for name, _ in node.value:
+            if not isinstance(name, yaml.ScalarNode):
+                raise _marked("The name of a field is a word", name)
+        return {_printable(name): self.construct_object(value, deep=deep) for name, value in node.value}
 
 
-_Loader.add_constructor("tag:yaml.org,2002:timestamp", _Loader.construct_yaml_timestamp)
+def _marked(problem: str, where: yaml.Node | yaml.Event) -> yaml.MarkedYAMLError:
+    return yaml.MarkedYAMLError(problem=problem, problem_mark=where.start_mark)  # type: ignore[arg-type]
 
+
+def _printable(node: yaml.Node) -> str:
+    """The words as they are written. An escape may write what no file may hold and no terminal should be sent."""
+    text: str = node.value
+    if _UNPRINTABLE.search(text):
+        raise _marked("A control character or half of a pair is not read here", node)
+    return text
+
+
+_DIGITS_MAX = 18
+"""A slip of the pen is longer, and Python itself reads no number without end."""
+_UNPRINTABLE = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\ud800-\\udfff]")
+
+
+# What is no number or no day after all stays a word, and is told with all else that is wrong.
+
+
+def _number(text: str) -> int | str:
+    return int(text) if len(text) <= _DIGITS_MAX else text
+
+
+def _day(text: str) -> date | str:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return text
+
+
+_Loader.add_constructor("tag:yaml.org,2002:str", lambda _, node: _printable(node))
+_Loader.add_constructor("tag:yaml.org,2002:int", lambda _, node: _number(node.value))
+_Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda _, node: _day(node.value))
 for _tag, _form, _first in (
     ("bool", r"true|false", "tf"),
     ("int", r"0|-?[1-9][0-9]*", "-0123456789"),
@@ -85,9 +122,13 @@ for _tag, _form, _first in (
 
 
 def _parse(path: Path, content: bytes) -> tuple[yaml.Node | None, object]:
+    line = 1
     try:
         loader = _Loader(content.decode("utf-8"))
-        root = loader.get_single_node()
+        try:
+            root = loader.get_single_node()
+        finally:
+            line = loader.line + 1
         return root, None if root is None else loader.construct_document(root)
     except UnicodeDecodeError as error:
         raise _unreadable(path, content, error.start, "The file is not UTF-8.") from error
@@ -98,9 +139,10 @@ def _parse(path: Path, content: bytes) -> tuple[yaml.Node | None, object]:
         mark = error.problem_mark or error.context_mark
         reason = ", ".join(part for part in (error.context, error.problem) if part)
         raise RulesUnreadable((f"{path}:{mark.line + 1 if mark else 1}: {reason}.",)) from error
-    except (ValueError, RecursionError) as error:
-        # A value forced by a tag to be what it is not, or nesting without end.
-        raise RulesUnreadable((f"{path}:1: A value cannot be read: {error}.",)) from error
+    except RecursionError as error:
+        raise RulesUnreadable((f"{path}:{line}: Fields and lists are in one another too deep.",)) from error
+    except (ValueError, OverflowError) as error:
+        raise RulesUnreadable((f"{path}:{line}: An escape names no character.",)) from error
 
 
 def _unreadable(path: Path, content: bytes, position: int, reason: str) -> RulesUnreadable:

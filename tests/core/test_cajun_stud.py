@@ -15,6 +15,7 @@ from services.core.rounds import (
     CommunityCardRevealed,
     CountStub,
     DealHands,
+    DrawLuckyPosition,
     DrawMagicCard,
     Fold,
     ForfeitWagers,
@@ -76,11 +77,20 @@ def test_a_table_needs_no_progressive_and_offers_no_wager_on_one() -> None:
     given(rounds).when(OpenTable("cajun_stud", 6, RULES)).then(TableOpened("cajun_stud", 6, RULES, None, HOUSE.sha256))
     log = played(*ante(1), after=BETTING)
     for wager in ("progressive", "three_card_bonus", "six_card_bonus", "caribbean_stud_bonus", "street_3", "bet"):
-        given(rounds, *log).when(bonus(1, wager)).refused(None, "not offered")
+        given(rounds, *log).when(bonus(1, wager)).refused(None, "not offered: Cajun Stud has no such wager")
+    for extra in ("magic_card", "lucky_position"):
+        given(rounds, *log).when(bonus(1, extra)).refused(None, "not offered: Cajun Stud has no such wager")
     hand_bonus = PlaceWager(1, "five_card_hand_bonus", 100, "player-1", "account-1")
     given(rounds, *log).when(hand_bonus).refused(None, "not offered")
     given(rounds, *log).when(bonus(1, "raise_1")).refused(None, "use Bet")
     given(rounds, *log).when(PlaceWager(1, "lo_ball", 100, hand=On.DEALER)).refused(None, "on the dealer's hand")
+
+
+def test_a_progressive_is_not_given_to_a_table_that_offers_no_wager_on_it() -> None:
+    # Whether it exists, or is open under whatever rules, nobody has looked.
+    for rules in (None, RULES, "demo-caribbean-stud"):
+        table = OpenTable("cajun_stud", 6, RULES, "progressive-2", rules)
+        given(rounds).when(table).refused(None, "leave progressive-2 out")
 
 
 @pytest.mark.parametrize(
@@ -203,7 +213,9 @@ def test_when_all_have_folded_a_pocket_bonus_needs_no_board() -> None:
 def test_nobody_forfeits_by_talking_and_nothing_is_drawn() -> None:
     log = dealt(*ante(1), bonus(1, "lo_ball"))
     given(rounds, *log).when(ForfeitWagers(1, "talked")).refused(None, "Cajun Stud has no rule by which a person")
-    given(rounds, *log).when(DrawMagicCard("As")).refused(None, "nothing is drawn")
+    given(rounds, *log).when(DrawMagicCard("As")).refused(None, "Cajun Stud has no five card hand bonus")
+    betting = played(*ante(1), after=BETTING)
+    given(rounds, *betting).when(DrawLuckyPosition("1")).refused(None, "Cajun Stud has no five card hand bonus")
     given(rounds, *log).when(RevealSixCardBonus(("3c", "3d", "3h", "4c"))).refused(
         None, "no cards for 'six card bonus'"
     )

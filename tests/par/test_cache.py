@@ -38,7 +38,9 @@ def test_the_name_is_that_of_the_main_game_alone(mississippi: Submission, missis
     assert len({key_of(mississippi), *map(key_of, others)}) == 1 + len(others)
 
 
-@pytest.mark.parametrize("harm", ["half", "nothing", "list", "a way more", "another's", "without a hash"])
+@pytest.mark.parametrize(
+    "harm", ["half", "nothing", "list", "a list without end", "a way more", "another's", "without a hash"]
+)
 def test_a_broken_file_is_computed_anew_and_said(
     harm: str, tmp_path: Path, mississippi: Submission, mississippi_plays: Plays
 ) -> None:
@@ -52,6 +54,8 @@ def test_a_broken_file_is_computed_anew_and_said(
         file.write_text("")
     elif harm == "list":
         file.write_text("[]")
+    elif harm == "a list without end":
+        file.write_text("[" * 100_000)
     elif harm == "a way more":
         document["plays"][0]["endings"][0][2] += 1
         file.write_text(json.dumps(document))

@@ -1,6 +1,7 @@
 """The par sheet at the terminal and on its page: what stands there, and best play that is computed beside the house."""
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -19,6 +20,7 @@ from services.backoffice.command_line import main
 from services.backoffice.par_text import sheet_as_text
 from services.core.paytables import Line, Odds, Paytable
 from services.core.rules import RuleBook, Submission
+from services.par import cache
 from services.par.cache import write
 from services.par.exact import decimal
 from services.par.play import Play
@@ -114,6 +116,22 @@ def test_a_broken_cache_is_said_at_the_terminal(terminal: None, kept: Path, caps
     file.write_text("{}")
     assert main(["par", "demo-mississippi-stud"]) == 0
     assert f"{file} is broken" in capsys.readouterr().err
+
+
+def test_ctrl_c_stops_what_is_computed_at_once(terminal: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    # As a terminal sends it. A loop of asyncio would put it off until best play is there.
+    monkeypatch.setenv("ROUNDLOG_PAR_CACHE", "/dev/null/par")
+    went_on = False
+
+    def computing(*_: object) -> Plays:
+        nonlocal went_on
+        signal.raise_signal(signal.SIGINT)
+        went_on = True
+        raise AssertionError
+
+    monkeypatch.setattr(cache, "best_play", computing)
+    assert main(["par", "demo-mississippi-stud"]) == 130
+    assert not went_on
 
 
 def test_several_hands_and_stands_are_named(caribbean: Submission, caribbean_plays: Plays) -> None:

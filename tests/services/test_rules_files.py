@@ -207,3 +207,16 @@ def test_paytables_without_a_list_of_sources_are_told(
     monkeypatch.setenv("ROUNDLOG_PAYTABLES", str(paytables))
     assert main(["rules", "check", str(RULES)]) == 1
     assert f"{paytables / 'sources.yaml'}:1: The file cannot be read" in capsys.readouterr().err
+
+
+def test_best_play_that_is_kept_and_broken_is_no_figure_of_the_submission(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("ROUNDLOG_PAR_CACHE", str(tmp_path / "no folder"))
+    (tmp_path / "no folder").write_text("")
+    path = tmp_path / "a.yaml"
+    path.write_text(PLAIN)
+    assert main(["rules", "check", str(path)]) == 0
+    told = capsys.readouterr()
+    assert told.out == f"{path}: demo-cajun-stud, cajun_stud, in force from 2026-01-01: nothing is wrong\n"
+    assert "cannot be read" in told.err

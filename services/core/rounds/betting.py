@@ -1,7 +1,15 @@
 """Decisions while betting is open: wagers placed, withdrawn, confirmed and declined, and `no more bets`."""
 
 from services.core.asking import Asking
-from services.core.games.game import ANTE, LUCKY_POSITION, MAGIC_CARD, PROGRESSIVE, Game, OptionalWager
+from services.core.games.game import (
+    ANTE,
+    FIVE_CARD_HAND_BONUS,
+    LUCKY_POSITION,
+    MAGIC_CARD,
+    PROGRESSIVE,
+    Game,
+    OptionalWager,
+)
 from services.core.money import Cents
 from services.core.names import On, WagerName, words
 from services.core.refusal import Refused
@@ -35,7 +43,8 @@ def place(state: Table, command: PlaceWager, asking: Asking) -> tuple[Event, ...
         raise Refused(f"Seat {command.seat} has no ante: the ante comes first.")
     present = seated.wager(command.wager, command.hand)
     if present is not None and present.holds_place:
-        raise Refused(f"Seat {command.seat} has {_said(command.wager)} already: withdraw it first to change it.")
+        on = " on the dealer's hand" if command.hand is On.DEALER else ""
+        raise Refused(f"Seat {command.seat} has {_said(command.wager)}{on} already: withdraw it first to change it.")
     _within_limits(rules, command.wager, command.amount_cents)
     if command.wager == PROGRESSIVE:
         _progressive_answers(state, command)
@@ -114,21 +123,24 @@ def _request(round_: Round | None, request_sequence: int) -> tuple[Seated, Wager
 def _offered(game: Game, rules: Submission, command: PlaceWager) -> OptionalWager | None:
     """The optional wager that is placed, None for the ante. Refused where it is not offered."""
     wager = command.wager
+    kind = game.optional_wager(wager)
     if wager == ANTE:
         hands: tuple[On, ...] = (On.PLAYER,)
     elif wager in game.main:
         raise Refused(f"{_said(wager)} is made after the cards are looked at: use Bet when the seat's turn comes.")
-    elif wager in (MAGIC_CARD, LUCKY_POSITION):
+    elif wager in (MAGIC_CARD, LUCKY_POSITION) and game.optional_wager(FIVE_CARD_HAND_BONUS) is not None:
         raise Refused(f"{_said(wager)} is no wager of its own: it comes with the five card hand bonus.")
-    elif wager == PROGRESSIVE and game.optional_wager(wager) is not None and rules.progressive is not None:
+    elif kind is None:
+        raise Refused(f"{_said(wager)} is not offered: {game.title} has no such wager.")
+    elif wager == PROGRESSIVE and rules.progressive is not None:
         hands = (On.PLAYER,)
-    elif game.optional_wager(wager) is not None and wager in rules.bonuses:
+    elif wager in rules.bonuses:
         hands = rules.bonuses[wager].hands
     else:
         raise Refused(f"{_said(wager)} is not offered: the submission {rules.id} has no table for it.")
     if command.hand not in hands:
         raise Refused(f"{_said(wager)} on the {command.hand.value}'s hand is not offered under {rules.id}.")
-    return game.optional_wager(wager)
+    return kind
 
 
 def _within_limits(rules: Submission, wager: WagerName, amount_cents: Cents) -> None:

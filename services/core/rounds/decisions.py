@@ -124,6 +124,8 @@ def _open_table(state: Table, command: OpenTable, asking: Asking) -> tuple[Event
         raise Refused(f"No submission '{command.rules}' for {title} is in force: name one that is.")
     if not 1 <= command.seats <= rules.seats:
         raise Refused(f"A table cannot have {command.seats} seats under {rules.id}: it has 1 to {rules.seats}.")
+    if not rules.needs_progressive and command.progressive_id is not None:
+        raise Refused(f"{rules.id} offers no wager on a progressive: leave {command.progressive_id} out.")
     if rules.needs_progressive:
         if command.progressive_id is None:
             raise Refused(f"{rules.id} offers wagers on a progressive: name the progressive of this table.")

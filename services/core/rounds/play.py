@@ -3,7 +3,7 @@
 from services.core.asking import Asking
 from services.core.cards import DECK, parse
 from services.core.changing import replace
-from services.core.games.game import Area
+from services.core.games.game import FIVE_CARD_HAND_BONUS, Area
 from services.core.names import DEALER, Card, Position, Seat, words
 from services.core.refusal import Refused
 from services.core.rounds.checks import cards_are_fresh, listed, round_in_progress, rules_of, seat_exists
@@ -247,11 +247,14 @@ def draw_lucky_position(state: Table, position: Position, asking: Asking) -> tup
 
 def _drawing(state: Table) -> Round:
     round_ = round_in_progress(state)
-    section = game_of(round_).sections.extras
+    game = game_of(round_)
+    section = game.sections.extras
+    if game.optional_wager(FIVE_CARD_HAND_BONUS) is None:
+        raise Refused(f"{game.title} has no {words(FIVE_CARD_HAND_BONUS)}: nothing is drawn.")
     if round_.phase is Phase.BETTING:
         raise Refused("Betting is still open: the draws come after 'no more bets'.", section)
     if not has_hand_bonus(round_):
-        raise Refused("Nobody has a five card hand bonus to settle: nothing is drawn.", section)
+        raise Refused(f"Nobody has a {words(FIVE_CARD_HAND_BONUS)} to settle: nothing is drawn.", section)
     return round_
 
 
