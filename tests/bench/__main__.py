@@ -8,12 +8,13 @@ from tests.bench.displays import events, many
 from tests.bench.harness import Memory, Row, machine
 from tests.bench.kills import kills
 from tests.bench.pure import evaluation, replay
-from tests.bench.sustained import credited, sustained, two_processes
+from tests.bench.sustained import credited, link, sustained, two_processes
 
 ROWS: dict[str, Callable[[Memory], Iterator[Row]]] = {
     "replay": replay,
     "hands": evaluation,
     "sustained": sustained,
+    "link": link,
     "two": two_processes,
     "credits": credited,
     "events": events,

@@ -117,6 +117,19 @@ def credits(records: int, prefix: str, keys: int = 240) -> list[Entry]:
     return opened + won
 
 
+def contributions(records: int, progressive_id: str, tables: int) -> list[Entry]:
+    """A progressive that is opened, and then the rounds of all its tables in turn, six progressive wagers each."""
+    encode = CONTRACTS["jackpots"].encode_command
+    opened = Asked(f"{progressive_id}-open", "manager", b"\1" * 32, jackpots.OpenProgressive(RULES))
+    entries = [(progressive_id, encode(opened))]
+    for count in range(records):
+        table, number = f"{progressive_id}-table-{count % tables}", count // tables + 1
+        command = jackpots.Contribute(table, f"{table}-{number}", 100 * len(SEATS), len(SEATS))
+        asked = Asked(str(ProcessorId("wagers", table, number, 0)), "wagers", b"", command)
+        entries.append((progressive_id, encode(asked)))
+    return entries
+
+
 def by_partition(entries: list[Entry]) -> dict[int, list[Entry]]:
     """The same records by the partition of their keys."""
     places: dict[int, list[Entry]] = {}
@@ -125,4 +138,16 @@ def by_partition(entries: list[Entry]) -> dict[int, list[Entry]]:
     return places
 
 
-__all__ = ["BOOK", "GAME", "PROCESSORS", "RULES", "Entry", "Refused", "by_partition", "credits", "played", "round_log"]
+__all__ = [
+    "BOOK",
+    "GAME",
+    "PROCESSORS",
+    "RULES",
+    "Entry",
+    "Refused",
+    "by_partition",
+    "contributions",
+    "credits",
+    "played",
+    "round_log",
+]

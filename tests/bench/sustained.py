@@ -14,11 +14,12 @@ from services.runtime.kafka import Kafka
 from services.runtime.local import ROOT
 from services.wire.records import CONTRACTS
 from tests.bench.harness import BARE_LOG, Memory, Row, append, ends, house, window
-from tests.bench.material import Entry, credits, played, round_log
+from tests.bench.material import Entry, contributions, credits, played, round_log
 from tests.support.house import House
 
 TURNS = 3
 RECORDS = 30_000
+TABLES = 1_000
 RATE_AIM, RATIO_AIM, TWO_AIM = 5_000, 0.5, 1.7
 Load = Callable[[str], tuple[list[Entry], int]]
 """Under a prefix of its own: what goes in, and how many records come out."""
@@ -35,6 +36,12 @@ def wager_load(prefix: str) -> tuple[list[Entry], int]:
     entries = round_log(RECORDS // 2, prefix)
     out = len(played()["wagers"]) * len(entries) // len(played()["rounds"])
     return entries, out
+
+
+def link_load(prefix: str) -> tuple[list[Entry], int]:
+    """Contributions to one progressive, of a thousand tables: one key, so one partition and one after the other."""
+    entries = contributions(RECORDS, prefix, TABLES)
+    return entries, len(entries)
 
 
 async def _service(kafka: Kafka, stream: str, entries: list[Entry], out: int) -> float:
@@ -111,6 +118,13 @@ def sustained(memory: Memory) -> Iterator[Row]:
     for service, stream, load in (("accounts", "accounts", account_load), ("wagers", "wagers", wager_load)):
         with house(memory) as opened:
             yield from _compared(f"sustained, {service}", *asyncio.run(_turns(opened, service, stream, load)))
+
+
+def link(memory: Memory) -> Iterator[Row]:
+    """The progressive controller with every table of a large house on one link."""
+    with house(memory) as opened:
+        what = f"contributions on one link of {TABLES:,} tables"
+        yield from _compared(what, *asyncio.run(_turns(opened, "progressive", "jackpots", link_load)))
 
 
 def two_processes(memory: Memory) -> Iterator[Row]:
