@@ -21,6 +21,13 @@ class Refusal(Exception):
 
     def __init__(self, command: str, where: str, reason: str, section: str | None) -> None:
         super().__init__(f"{where}: {command} was refused: {reason}" + (f" ({section})" if section else ""))
+        self._reason = reason
+
+    @property
+    def fails_closed(self) -> bool:
+        """Whether a progressive wager is not taken because the table does not hear of its progressive: play goes on
+        without it."""
+        return self._reason.startswith("The controller of the progressive")
 
 
 class Failure(Exception):

@@ -122,7 +122,13 @@ class Dealer:
                 if wish.wager == FIVE_CARD_HAND_BONUS:
                     fields["account_id"] = player.account_id
                     player.available_cents -= wish.amount_cents
-                await self._do("PlaceWager", TERMINAL, seat=seat, **fields, player_id=player.player_id)
+                try:
+                    await self._do("PlaceWager", TERMINAL, seat=seat, **fields, player_id=player.player_id)
+                except Refusal as refusal:
+                    if not refusal.fails_closed:
+                        raise
+                    self._services.tally["meant refusals"] += 1
+                    continue
                 seated.wagers.add((wish.wager, wish.on))
             if random.random() < self._settings.withdraw_rate:
                 await self._withdraw(in_hand, seat)

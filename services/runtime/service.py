@@ -122,7 +122,8 @@ class Parts:
             if self.processing.failing is not None:
                 missing.append(f"the processor fails: {self.processing.failing}")
             missing += [f"partition {number}: {why}" for number, why in sorted(self.processing.stopped.items())]
-        return {"ready": not missing, "service": self.settings.service, "missing": missing, "made_of": self.made_of}
+        said = {"ready": not missing, "service": self.settings.service, "missing": missing, "made_of": self.made_of}
+        return said if self.heartbeat is None else {**said, "progressive_age_ms": self.heartbeat.age_ms}
 
 
 def projection_of(

@@ -311,6 +311,8 @@ class House:
         self.commands: Counter[str] = Counter()
         self.said: list[str] = []
         """What the tables took, in order; a void with its reason."""
+        self.progressive_age_ms: int | None = None
+        """How long the tables have not heard of a progressive."""
         self._random, self._trouble_rate = Random(1), trouble_rate
 
     async def answer(self, request: httpx.Request) -> httpx.Response:
@@ -336,6 +338,8 @@ class House:
     def post_tables(self, table_id: str, command: str, body: dict[str, Any]) -> tuple[int, Any]:
         if command == "OpenTable":
             body["progressive_rules"] = body["rules"]
+        if command == "PlaceWager" and body["wager"] == "progressive":
+            body["progressive_age_ms"] = self.progressive_age_ms
         typed = {name: tuple(value) if isinstance(value, list) else value for name, value in body.items()}
         if "position" in typed:
             typed["position"] = str(typed["position"])
@@ -504,6 +508,15 @@ async def test_an_evening_is_played_without_a_refusal() -> None:
         assert house.commands[command], command
     assert tally["wrong counts"]
     assert tally["claims fixed odds"]
+
+
+async def test_play_goes_on_without_the_progressive_wager_while_its_controller_is_away() -> None:
+    house = House()
+    house.progressive_age_ms = 5_000
+    tally = await _evening(house, replace(QUIET, rounds=40))
+    assert (tally["unmeant refusals"], tally["failures"]) == (0, 0)
+    assert tally["meant refusals"] and tally["rounds closed"] == 40
+    assert not any(claim["claim_id"].endswith(".progressive") for claim in house.claims.values())
 
 
 async def test_lost_answers_and_restarts_double_nothing() -> None:

@@ -17,6 +17,7 @@ from services.runtime.local import LocalKafka, LocalPostgres, free_port, last_li
 ROOT = Path(__file__).parents[2]
 COMMAND_SERVICES = ("tables", "wagers", "progressive", "accounts")
 READY_SECONDS = 60.0
+HEARD_MS = 500
 
 
 def until(what: str, condition: Callable[[], Any], seconds: float = 30.0) -> Any:
@@ -87,6 +88,17 @@ class House:
             for name in names:
                 self.wait_ready(name)
 
+    def _hears(self) -> bool:
+        """Whether the tables hear of the progressive, where both run."""
+        if not {"tables", "progressive"} <= set(self.processes):
+            return True
+        if self.processes["tables"].poll() is not None:
+            return True
+        try:
+            return bool(self.client.get(f"{self.url('tables')}/readyz").json()["progressive_age_ms"] < HEARD_MS)
+        except httpx.TransportError:
+            return False
+
     def wait_ready(self, name: str) -> None:
         def ready() -> bool:
             assert self.processes[name].poll() is None, f"{name} ended:\n{last_lines(self.folder / f'{name}.log')}"
@@ -97,6 +109,8 @@ class House:
 
         try:
             until(f"{name} is ready", ready, READY_SECONDS)
+            if name == "progressive":
+                until("the tables hear of the progressive", self._hears, READY_SECONDS)
         except AssertionError as error:
             raise AssertionError(f"{error}\n{last_lines(self.folder / f'{name}.log')}") from None
 
