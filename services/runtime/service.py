@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import hashlib
 import json
 import logging
@@ -192,6 +193,9 @@ async def _start(parts: Parts) -> None:
         parts.heartbeat.start()
     if parts.processing is not None:
         await parts.processing.start()
+    # What is here now stays. To look through it again and again would hold up everything for a tenth of a second.
+    gc.collect()
+    gc.freeze()
     while True:
         if parts.desk is not None:
             with contextlib.suppress(*DATABASE_AWAY):

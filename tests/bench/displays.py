@@ -29,7 +29,7 @@ from tests.support.house import House
 
 PROGRESSIVE = "progressive-1"
 EVENTS_PER_SECOND, EVENT_SECONDS, FEW = 500, 12, 20
-MANY, HITS, CONTRIBUTIONS_PER_HIT, HIT_SECONDS = 1_000, 40, 4, 1.0
+MANY, HITS, CONTRIBUTIONS_PER_HIT, HIT_SECONDS = 1_000, 40, 4, 1.2
 EVENTS_AIM_MS, HIT_AIM_MS, INCREMENT_AIM_MS = 100, 250, 500
 MARK = "mark-"
 WARM = 20
@@ -92,21 +92,25 @@ async def _events(kafka: Kafka) -> None:
 
 
 async def _hits(kafka: Kafka) -> None:
-    """A hit from time to time, among contributions. Each is paid before the next."""
+    """A hit from time to time, among contributions, one thing at a time. Each hit is paid before the next."""
     numbers = itertools.count()
     place = partition_of(PROGRESSIVE, PARTITIONS)
+
+    async def ask(*groups: list[tuple[str, bytes]]) -> None:
+        await kafka.append("jackpot-commands", place, groups)
+        await asyncio.sleep(HIT_SECONDS / (CONTRIBUTIONS_PER_HIT + 2))
+
     for _ in range(HITS):
         claim_id, hit = _hit(next(numbers))
-        await kafka.append("jackpot-commands", place, [hit])
+        await ask(hit)
         for _ in range(CONTRIBUTIONS_PER_HIT):
-            await asyncio.sleep(HIT_SECONDS / CONTRIBUTIONS_PER_HIT)
-            await kafka.append("jackpot-commands", place, [_contribution(next(numbers))])
+            await ask(_contribution(next(numbers)))
         steps = (
             jackpots.ValidatePayout(claim_id),
             jackpots.DocumentPayout(claim_id, "W-2G"),
             jackpots.PayPayout(claim_id),
         )
-        await kafka.append("jackpot-commands", place, [_by_person(step) for step in steps])
+        await ask(*(_by_person(step) for step in steps))
 
 
 Act = Callable[[Kafka], Awaitable[None]]
