@@ -34,9 +34,14 @@ class YamlFile:
     def read(cls, path: Path, what: str) -> "YamlFile":
         """The file, `what` being what it should be. Raises RulesUnreadable."""
         try:
-            content = path.read_bytes()
+            with path.open("rb") as file:
+                content = file.read(_BYTES_MAX + 1)
         except OSError as error:
             raise RulesUnreadable((f"{path}:1: The file cannot be read: {error.strerror}.",)) from error
+        if len(content) > _BYTES_MAX:
+            raise RulesUnreadable(
+                (f"{path}:1: The file has more than {_BYTES_MAX} bytes: it is not what it should be.",)
+            )
         root, document = _parse(path, content)
         if not isinstance(document, dict):
             raise RulesUnreadable((f"{path}:1: {what} is fields with names.",))
@@ -54,6 +59,10 @@ class YamlFile:
     def told_in_order(self, problems: Iterable[Problem]) -> tuple[str, ...]:
         """Problems with their file and line, from the first line to the last."""
         return tuple(map(self.told, sorted(problems, key=lambda problem: self.line(*problem.path))))
+
+
+_BYTES_MAX = 1_000_000
+"""A hundred times the longest file that is shipped. What is much longer would be read for minutes."""
 
 
 class _Loader(yaml.SafeLoader):

@@ -145,6 +145,13 @@ def test_a_sentence_is_one_line_of_a_length_that_is_read(tmp_path: Path) -> None
     assert all(len(problem) < 200 for problem in problems(tmp_path))
 
 
+def test_a_file_without_end_is_not_read_to_its_end(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").symlink_to("/dev/zero")
+    write(tmp_path, "a: [1, 2, 3]\n" * 100_000, "b.yaml")
+    assert places(tmp_path) == ["a.yaml:1", "b.yaml:1"]
+    assert all("more than 1000000 bytes" in problem for problem in problems(tmp_path))
+
+
 def test_a_folder_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def denied(_: Path) -> Iterator[Path]:
         raise PermissionError(EACCES, strerror(EACCES))
