@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
 from collections.abc import Iterator
@@ -27,6 +28,13 @@ from services.runtime.local import (
 )
 
 pytestmark = pytest.mark.connected
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """Not pytest's own folder: another run of pytest shuts that again to all but root, and PostgreSQL is not root."""
+    with tempfile.TemporaryDirectory(prefix="roundlog-local-") as folder:
+        yield Path(folder)
 
 
 @pytest.fixture
