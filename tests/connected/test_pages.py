@@ -283,6 +283,20 @@ def test_amounts_fit_the_screen(own: Progressives, seen: Screen, unique: str, si
     assert seen.overflow() == []
 
 
+def test_a_page_that_was_left_holds_no_connection(own: Progressives, seen: Screen, unique: str) -> None:
+    """A browser keeps pages for its "back", and opens six connections to a house: the seventh page would wait."""
+    for name in (f"{unique}-a", f"{unique}-b", f"{unique}-c"):
+        own.open(name)
+        seen.show(own.url(f"/display/{name}"))
+        amounts_are(seen, "$50,000.00", "$5,000.00", "$200.00")
+    metrics = own.url("/metrics")
+    until("one feed is open", lambda: "roundlog_feeds_open 1.0" in own.house.client.get(metrics).text, 10)
+    own.contribute(f"{unique}-b", 100_000)
+    seen.driver.back()
+    amounts_are(seen, "$50,110.00", "$5,045.00", "$233.33")
+    until("it is live", lambda: seen.text("#pulse") == "Live" and not seen.stale)
+
+
 def test_a_connection_that_breaks_is_shown_and_mends_itself(own: Progressives, seen: Screen, unique: str) -> None:
     own.open(unique)
     seen.show(own.url(f"/display/{unique}"))
