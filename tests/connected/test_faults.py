@@ -1,5 +1,6 @@
 """Services are killed, paused and overtaken in the middle of play, and databases put back; the totals stay exact."""
 
+import itertools
 import os
 import signal
 import time
@@ -20,9 +21,7 @@ def own() -> Iterator[House]:
     """A house of its own, with every service."""
     with parts.broker() as broker, parts.database() as database:
         house = House(cast(Any, broker), cast(Any, database), database.dsn)
-        house.start(*COMMAND_SERVICES, "backoffice", wait=False)
-        for name in house.processes:
-            house.wait_ready(name)
+        house.start(*COMMAND_SERVICES, "backoffice")
         yield house
         house.close()
 
@@ -55,6 +54,38 @@ def test_every_service_is_killed_once_in_the_middle_of_play(own: House) -> None:
     grows(own, "rounds", 40)
     floor.ends_well()
     exact(own)
+
+
+def test_a_table_that_does_not_hear_of_its_progressive_takes_no_progressive_wager(own: House) -> None:
+    opened = {"command": "OpenProgressive", "rules": "demo-mississippi-stud"}
+    assert own.post("/progressives/silent/commands", opened, "silent-1").status_code == 200
+    table = {
+        "command": "OpenTable", "game": "mississippi_stud", "seats": 6, "rules": "demo-mississippi-stud",
+        "progressive_id": "silent",
+    }  # fmt: skip
+    wager = {"command": "PlaceWager", "seat": 1, "wager": "progressive", "amount_cents": 100}
+    path, keys = "/tables/silent-1/commands", itertools.count()
+
+    def ask(body: Any) -> Any:
+        return own.post(path, body, f"silent-table-{next(keys)}")
+
+    for body in (table, {"command": "OpenRound"}, {**wager, "wager": "ante", "amount_cents": 500}):
+        assert ask(body).status_code == 200
+    own.kill("progressive")
+
+    def refused() -> bool:
+        answer = ask(wager)
+        if answer.status_code == 200:  # it was heard of within the second
+            assert ask({"command": "WithdrawWager", "seat": 1, "wager": "progressive"}).status_code == 200
+            return False
+        assert answer.status_code == 409 and answer.json()["section"] is None
+        return "The controller of the progressive silent has not answered for " in answer.json()["refused"]
+
+    until("the wager is refused", refused, 10)
+    assert ask({**wager, "wager": "three_card_bonus"}).status_code == 200, "every other wager is taken"
+    own.start("progressive")
+    until("the wager is taken again", lambda: ask(wager).status_code == 200, 10)
+    assert ask({"command": "VoidRound", "reason": "played enough"}).status_code == 200
 
 
 def test_the_archive_has_every_record_once_after_the_back_office_was_killed(own: House) -> None:

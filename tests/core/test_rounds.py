@@ -159,6 +159,20 @@ def test_rounds_are_counted_for_ever() -> None:
     given(rounds, *again).when(OpenRound()).then(RoundOpened("table-1-2", RULES, HOUSE.sha256))
 
 
+def test_a_progressive_wager_is_taken_while_the_controller_was_heard_of_within_a_second() -> None:
+    log = played(*ante(1), after=BETTING)
+    heard = PlaceWager(1, "progressive", 100, progressive_age_ms=1_000)
+    given(rounds, *log).when(heard).then(WagerPlaced(R, 1, "progressive", On.PLAYER, 100, None))
+    silent = replace(heard, progressive_age_ms=1_001)
+    given(rounds, *log).when(silent).refused(None, "progressive-2 has not answered for 1.0 s", "All other wagers are")
+
+
+def test_no_wager_is_taken_on_a_progressive_that_ends() -> None:
+    log = played(*ante(1), after=BETTING)
+    ends = PlaceWager(1, "progressive", 100, progressive_age_ms=0, progressive_ends=True)
+    given(rounds, *log).when(ends).refused(None, "progressive-2 ends", "open it with another progressive")
+
+
 # A submission that comes into force while a table is open --------------------------------------------------
 
 TOMORROW = AT_MS + 24 * 60 * 60 * 1000
