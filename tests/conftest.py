@@ -48,9 +48,7 @@ def house(kafka: parts.Broker, postgres: parts.Database, tmp_path_factory: pytes
             shutil.copy(path, rules)
     # A house asks its broker only for its address.
     house = House(cast(Any, kafka), cast(Any, postgres), postgres.dsn, rules)
-    house.start(*COMMAND_SERVICES, wait=False)
-    for name in COMMAND_SERVICES:
-        house.wait_ready(name)
+    house.start(*COMMAND_SERVICES)
     yield house
     house.close()
 

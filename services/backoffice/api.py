@@ -19,11 +19,9 @@ from services.backoffice.operations import Operations
 from services.backoffice.reconstruction import RoundIncomplete
 from services.core.rules import RuleBook
 from services.flow import logs
-from services.runtime.door import UNNAMED, token_of
+from services.runtime.door import UNNAMED, is_json, token_of
 from services.runtime.forms import Malformed
-from services.runtime.par import par_folder
 from services.runtime.service import Parts, checked_key, checked_round_id, read_body
-from services.runtime.settings import environment
 
 FOLDER = Path(__file__).parent
 RECORDS_MAX = 1_000
@@ -48,7 +46,7 @@ def routes(parts: Parts) -> APIRouter:
     router = APIRouter(tags=["reads"])
     router.include_router(_round_routes(parts))
     router.include_router(_desk_routes(parts))
-    router.include_router(par_routes(parts.book, BestPlays(par_folder(environment()))))
+    router.include_router(par_routes(parts.book, BestPlays(parts.settings.par_cache)))
     operations_page = (FOLDER / "operations.html").read_text()
     operations = Operations(parts)
 
@@ -143,8 +141,7 @@ def _desk_routes(parts: Parts) -> APIRouter:
     async def ask(request: Request) -> Response:
         """Takes a command about a claim or an Envy Bonus, with its `progressive_id`, to the progressive service in the
         name of whoever asks, and gives its answer as it is."""
-        # A form of another page can send anything but this without the browser asking us first.
-        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        if not is_json(request.headers):
             raise Malformed("Send the command as JSON, with Content-Type: application/json.")
         key = request.headers.get("idempotency-key")
         if key is None:

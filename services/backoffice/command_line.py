@@ -20,7 +20,6 @@ from services.flow import DEAD_LETTERS, logs
 from services.par.sheet import sheet_document
 from services.runtime.comparing import check
 from services.runtime.kafka import Kafka
-from services.runtime.par import par_folder
 from services.runtime.published import load_paytables
 from services.runtime.reaching import (
     Unreachable,
@@ -32,7 +31,7 @@ from services.runtime.reaching import (
     rules_folder,
 )
 from services.runtime.rebuilding import InUse, rebuild
-from services.runtime.settings import environment
+from services.runtime.settings import environment, par_folder
 from services.runtime.stepping import Contradiction
 from services.runtime.submissions import load
 from services.runtime.verifying import Verdict, archives_of, verify

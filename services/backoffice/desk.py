@@ -22,7 +22,7 @@ from services.core import jackpots
 from services.core.asking import Asking
 from services.core.games.game import PROGRESSIVE
 from services.core.jackpots import ClaimState, SignerBand
-from services.core.names import ClaimId, Source
+from services.core.names import ClaimId, Source, round_of_claim
 from services.core.people import COMMANDS, spoken, why_not
 from services.core.refusal import Refused
 from services.core.rounds.table import Round
@@ -209,8 +209,8 @@ class PayoutDesk:
 
     def asker(self, person: Person, named: bool) -> Asker:
         """Whoever asks, now."""
-        bands = tuple(SignerBand(*band) for band in self._parts.settings.signers)
-        return Asker(person, named, time.time_ns() // 1_000_000, self._parts.book, bands)
+        now_ms = time.time_ns() // 1_000_000
+        return Asker(person, named, now_ms, self._parts.book, self._parts.settings.signers)
 
     async def read(self, asker: Asker) -> dict[str, Any]:
         """What the page wants."""
@@ -300,7 +300,7 @@ def _award_row(key: str, award: jackpots.Award, paid: Entry | None) -> dict[str,
         "claim_id": award.claim_id,
         "level": award.level,
         "amount_cents": award.amount_cents,
-        "round_id": award.claim_id.partition(".")[0],
+        "round_id": round_of_claim(award.claim_id),
         "table_id": None if paid is None else paid.event.table_id,
         "seat": None if paid is None else paid.event.seat,
         "at_ms": None if paid is None else paid.at_ms,

@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 
 from services.core import jackpots, rounds, wagers
+from services.core.names import round_of_claim
 from services.flow import logs
 from services.runtime.projecting import Fact, Log
 from services.wire.json import event_json
@@ -58,8 +59,7 @@ def round_of(fact: Fact) -> str | None:
         return event.command.round_id
     claim_id = getattr(event, "claim_id", None)
     if fact.topic == "jackpots" and claim_id is not None:
-        # A claim's id begins with its round's, which has no dot.
-        return str(claim_id).partition(".")[0]
+        return round_of_claim(claim_id)
     return getattr(event, "round_id", None)
 
 
@@ -114,7 +114,7 @@ def round_rows(facts: Sequence[Fact]) -> dict[str, RoundRow]:
             case jackpots.PayoutClaimed():
                 row(event.round_id, event.table_id).won_cents += event.amount_cents
             case jackpots.PayoutRejected() | jackpots.PayoutTakenBack():
-                row(event.claim_id.partition(".")[0], event.table_id).won_cents -= event.amount_cents
+                row(round_of_claim(event.claim_id), event.table_id).won_cents -= event.amount_cents
             case _ if fact.topic == "rounds" and getattr(event, "round_id", None) is not None:
                 known = row(event.round_id, fact.key)
                 known.state = fact.state.round.phase.value

@@ -67,6 +67,11 @@ _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = 60
 
 
+def round_of_claim(claim_id: ClaimId) -> RoundId:
+    """A claim's id begins with its round's, which has no dot."""
+    return claim_id.partition(".")[0]
+
+
 def words(name: str) -> str:
     """A name as it is spoken: royal_flush is royal flush."""
     return name.replace("_", " ")

@@ -78,9 +78,16 @@ READS: Mapping[str, frozenset[Role]] = {
 
 def why_not(name: str, roles: frozenset[Role], command: str) -> str | None:
     """Why somebody of these roles may not ask for a command, in a sentence; None where they may."""
-    if roles & COMMANDS[command]:
-        return None
-    return f"{name} is {spoken(roles)}: {command} is for {spoken(COMMANDS[command])}."
+    return _why_not(name, roles, command, COMMANDS[command])
+
+
+def why_not_read(name: str, roles: frozenset[Role], service: str) -> str | None:
+    """Why somebody of these roles may not read a service, in a sentence; None where they may."""
+    return _why_not(name, roles, "this", READS[service])
+
+
+def _why_not(name: str, roles: frozenset[Role], what: str, allowed: frozenset[Role]) -> str | None:
+    return None if roles & allowed else f"{name} is {spoken(roles)}: {what} is for {spoken(allowed)}."
 
 
 def spoken(roles: frozenset[Role]) -> str:

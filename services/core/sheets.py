@@ -6,7 +6,7 @@ from typing import Any
 from services.core import jackpots, wagers
 from services.core.games import GAMES
 from services.core.jackpots import ClaimState
-from services.core.names import On
+from services.core.names import On, round_of_claim
 
 # A round's wagers ----------------------------------------------------------------------------------
 
@@ -122,8 +122,7 @@ def round_of(event: jackpots.Event) -> str | None:
             | jackpots.PayoutPaid()
             | jackpots.PayoutTakenBack()
         ):
-            # A claim's id begins with its round's, which has no dot.
-            return event.claim_id.partition(".")[0]
+            return round_of_claim(event.claim_id)
         case _:
             return None
 

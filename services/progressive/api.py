@@ -44,7 +44,7 @@ async def stamp(parts: Parts, _: str, command: Any) -> Any:
     """Puts into a command what the processor must not look up: the house's settings, and what another progressive is."""
     match command:
         case jackpots.DocumentPayout():
-            return replace(command, bands=tuple(jackpots.SignerBand(*band) for band in parts.settings.signers))
+            return replace(command, bands=parts.settings.signers)
         case jackpots.ChangeParameters():
             return replace(command, idle_after_ms=parts.settings.parameters_idle_ms)
         case jackpots.CloseProgressive(transfer_to):

@@ -14,7 +14,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from services.core.people import READS, Role, spoken
+from services.core.people import Role, why_not_read
 from services.runtime.forms import Malformed, is_printed
 from services.runtime.tokens import NAME_MAX, Person, Tokens, TokenWrong
 
@@ -49,8 +49,7 @@ class Door:
     """Stands before an application, and puts into `state.person` who has come in; None where nobody is asked."""
 
     def __init__(self, app: ASGIApp, service: str, tokens: Tokens | None, open_reads: re.Pattern[str] | None) -> None:
-        self._app, self._tokens, self._open_reads = app, tokens, open_reads
-        self._readers = READS[service]
+        self._app, self._service, self._tokens, self._open_reads = app, service, tokens, open_reads
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -83,11 +82,10 @@ class Door:
             person = await self._tokens.person(token)
         except TokenWrong as error:
             raise Shut(401, str(error)) from None
-        if not reads and "authorization" not in headers and not _is_json(headers):
-            # A form of another page can send the cookie, but no JSON.
+        if not reads and "authorization" not in headers and not is_json(headers):
             raise Shut(403, "Signed in by a page, a command is sent as `Content-Type: application/json`.")
-        if reads and not person.roles & self._readers:
-            raise Shut(403, f"{person.name} is {spoken(person.roles)}: this is for {spoken(self._readers)}.")
+        if reads and (reason := why_not_read(person.name, person.roles, self._service)) is not None:
+            raise Shut(403, reason)
         return person
 
     async def _sign_in(self, scope: Scope, receive: Receive) -> Response:
@@ -125,7 +123,8 @@ def token_of(headers: Headers) -> str | None:
     return None if morsel is None else morsel.value
 
 
-def _is_json(headers: Headers) -> bool:
+def is_json(headers: Headers) -> bool:
+    """Whether a request's body says that it is JSON: a form of another page cannot say so."""
     return headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
 
 

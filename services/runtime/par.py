@@ -1,4 +1,4 @@
-"""What is implausible in the submissions that a process loads, and the folder in which best play is kept."""
+"""What is implausible in the submissions that a process loads."""
 
 import logging
 from collections.abc import Callable
@@ -8,14 +8,8 @@ from services.core.rules import RuleBook, Submission
 from services.par.cache import CacheBroken, read
 from services.par.main_game import main_sheet
 from services.par.plausible import implausible
-from services.runtime.local import LOCAL
 
 log = logging.getLogger(__name__)
-
-
-def par_folder(environment: dict[str, str]) -> Path:
-    """Where best play is kept. It can be made again, so nothing is lost with it."""
-    return Path(environment.get("ROUNDLOG_PAR_CACHE", LOCAL / "par"))
 
 
 def warn_of_the_implausible(book: RuleBook, folder: Path) -> None:

@@ -8,10 +8,11 @@ from services.core import published_documents
 from services.core.documents import RulesInvalid
 from services.core.names import GameName
 from services.core.published import PaytableBook
+from services.runtime.local import ROOT
 from services.runtime.yaml_files import RulesUnreadable, YamlFile
 
 T = TypeVar("T")
-SHIPPED = Path(__file__).resolve().parents[2] / "deploy" / "paytables"
+SHIPPED = ROOT / "deploy" / "paytables"
 """Where they are unless a house says otherwise."""
 _SOURCES = "sources.yaml"
 

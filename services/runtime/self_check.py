@@ -6,12 +6,11 @@ That a controller proves its software and its configuration before it works, and
 """
 
 import hashlib
-from pathlib import Path
 
 from services.core.rules import RuleBook
+from services.runtime.local import ROOT
 from services.runtime.settings import Settings
 
-ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("services/**/*.py", "services/**/*.sql", "services/**/*.html", "proto/**/*.proto")
 
 

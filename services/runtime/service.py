@@ -32,7 +32,7 @@ from services.runtime.forms import BODY_BYTES_MAX, ID_PATTERN, KEY_PATTERN, Form
 from services.runtime.heartbeat import Heartbeat
 from services.runtime.kafka import Kafka
 from services.runtime.metrics import exposition
-from services.runtime.par import par_folder, warn_of_the_implausible
+from services.runtime.par import warn_of_the_implausible
 from services.runtime.processing import Processing
 from services.runtime.projecting import Apply, Log, Projection
 from services.runtime.provision import TopicWrong, provision_tables, provision_topics
@@ -40,9 +40,10 @@ from services.runtime.published import load_paytables
 from services.runtime.self_check import configuration_sha256, software_sha256, unexpected
 from services.runtime.settings import Settings, SettingWrong, environment, settings_from
 from services.runtime.stepping import Processor, Stepper
-from services.runtime.submissions import RulesUnreadable, load
+from services.runtime.submissions import load
 from services.runtime.tokens import Person, Tokens
 from services.runtime.watching import Watch
+from services.runtime.yaml_files import RulesUnreadable
 from services.wire.records import Asked
 
 IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9._:=+-]{1,128}")
@@ -445,7 +446,7 @@ def run(definition: Definition) -> None:
     except (SettingWrong, RulesUnreadable) as error:
         sys.exit(str(error))
     log.info("%s", settings.shown())
-    warn_of_the_implausible(book, par_folder(environment()))
+    warn_of_the_implausible(book, settings.par_cache)
     app = app_of(definition, settings, book)
     config = uvicorn.Config(
         app, host=settings.host, port=settings.port, log_config=None, access_log=False, timeout_graceful_shutdown=3,

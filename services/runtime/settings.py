@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from services.core.money import Cents
+from services.core.jackpots import SignerBand
 from services.flow import PORTS
 from services.runtime import published
+from services.runtime.local import LOCAL
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 CURRENCY = re.compile(r"[A-Z]{3}")
@@ -35,13 +36,15 @@ class Settings:
     rules: Path
     paytables: Path
     """The folders with the Rules Submissions, and with the published paytables that they may name."""
+    par_cache: Path
+    """The folder in which best play is kept. It can be made again, so nothing is lost with it."""
     answer_seconds: float
     """How long a caller waits for the log's answer before it is told where to look."""
     feed_queue_max: int
     """How many deltas a slow reader of a feed may be behind before it is dropped."""
     progressive_url: str
     """Where the progressive controller answers, for the tables that are linked to it."""
-    signers: tuple[tuple[Cents, int], ...]
+    signers: tuple[SignerBand, ...]
     """From which amount on how many different people sign for a payout that is documented."""
     jwks: str | None
     """The path or URL of the public keys of the issuer of tokens; None where AUTH is off and nobody is asked."""
@@ -80,6 +83,7 @@ def settings_from(environment: dict[str, str], service: str, port: int) -> Setti
             postgres=environment["ROUNDLOG_POSTGRES"],
             rules=Path(environment.get("ROUNDLOG_RULES", "deploy/rules")),
             paytables=Path(environment.get("ROUNDLOG_PAYTABLES", published.SHIPPED)),
+            par_cache=par_folder(environment),
             answer_seconds=float(environment.get("ROUNDLOG_ANSWER_SECONDS", "5")),
             feed_queue_max=int(environment.get("ROUNDLOG_FEED_QUEUE_MAX", "1000")),
             progressive_url=environment.get("ROUNDLOG_PROGRESSIVE_URL", f"http://127.0.0.1:{PORTS['progressive']}"),
@@ -97,6 +101,11 @@ def settings_from(environment: dict[str, str], service: str, port: int) -> Setti
         raise SettingWrong(f"the environment lacks {error.args[0]}") from None
     except ValueError as error:
         raise SettingWrong(f"a setting is not a number: {error}") from None
+
+
+def par_folder(environment: dict[str, str]) -> Path:
+    """Where best play is kept, also for who has no other setting."""
+    return Path(environment.get("ROUNDLOG_PAR_CACHE", LOCAL / "par"))
 
 
 def _jwks(environment: dict[str, str], host: str) -> str | None:
@@ -118,7 +127,7 @@ def _jwks(environment: dict[str, str], host: str) -> str | None:
     return environment["ROUNDLOG_JWKS"]
 
 
-def _signers(text: str) -> tuple[tuple[Cents, int], ...]:
+def _signers(text: str) -> tuple[SignerBand, ...]:
     """`120000:2,1000000:3` as two people from $1,200 on and three from $10,000 on."""
     bands = []
     for band in filter(None, text.split(",")):
@@ -127,8 +136,8 @@ def _signers(text: str) -> tuple[tuple[Cents, int], ...]:
             raise SettingWrong(
                 f"ROUNDLOG_SIGNERS={text}: write CENTS:PEOPLE, with commas between them, such as 120000:2,1000000:3"
             )
-        bands.append((int(cents), int(people)))
-    return tuple(sorted(bands))
+        bands.append(SignerBand(int(cents), int(people)))
+    return tuple(sorted(bands, key=lambda band: (band.from_cents, band.people)))
 
 
 def _of_form(environment: dict[str, str], name: str, unless_told: str, form: re.Pattern[str], words: str) -> str:

@@ -29,9 +29,7 @@ def own() -> Iterator[House]:
     """A house of its own, with one round played: these tests stop it and put wrong records in its log."""
     with parts.broker() as broker, parts.database() as database:
         house = House(cast(Any, broker), cast(Any, database), database.dsn)
-        house.start(*SERVICES, wait=False)
-        for name in SERVICES:
-            house.wait_ready(name)
+        house.start(*SERVICES)
         play(HouseWorld(house), written(ROYAL, "b"), "b")
         until("the archive has the round", lambda: archived(house), 15)
         yield house

@@ -26,9 +26,7 @@ def own() -> Iterator[House]:
     """A house whose broker and database are processes at hand, to be killed and paused."""
     with start_kafka() as kafka, start_postgres() as postgres:
         house = House(kafka, postgres, postgres.dsn)
-        house.start(*COMMAND_SERVICES, wait=False)
-        for name in COMMAND_SERVICES:
-            house.wait_ready(name)
+        house.start(*COMMAND_SERVICES)
         yield house
         house.close()
 

@@ -15,8 +15,6 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     with parts.broker() as kafka, parts.database() as postgres:
         tokens = tmp_path_factory.mktemp("tokens")
         house = House(cast(Any, kafka), cast(Any, postgres), postgres.dsn, tokens=tokens)
-        house.start(*COMMAND_SERVICES, wait=False)
-        for name in COMMAND_SERVICES:
-            house.wait_ready(name)
+        house.start(*COMMAND_SERVICES)
         yield house
         house.close()

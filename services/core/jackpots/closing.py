@@ -25,7 +25,7 @@ from services.core.jackpots.events import (
     TransferAccepted,
     TransferDeclined,
 )
-from services.core.jackpots.levels import LevelMoved
+from services.core.jackpots.levels import LevelMoved, meter_of
 from services.core.jackpots.progressive import End, State
 from services.core.meters import Meter
 from services.core.paytables import Kind
@@ -73,9 +73,7 @@ def accept(state: State, command: AcceptTransfer) -> tuple[Event, ...]:
     if reason is not None:
         return (TransferDeclined(command.transfer_from, reason),)
     arrived = tuple(
-        _moved(
-            level.name, level.arriving(Meter(part.shown_microcents, part.hidden_microcents, part.overflow_microcents))
-        )
+        _moved(level.name, level.arriving(meter_of(part)))
         for level, part in zip(state.levels, command.levels, strict=True)
     )
     return (TransferAccepted(command.transfer_from, arrived, command.contributions),)

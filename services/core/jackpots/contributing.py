@@ -11,9 +11,8 @@ from services.core.jackpots.events import (
     LevelReversal,
     ProgressiveOpened,
 )
-from services.core.jackpots.levels import ContributionAccepted, LevelContribution
+from services.core.jackpots.levels import ContributionAccepted, LevelContribution, meter_of
 from services.core.jackpots.progressive import State
-from services.core.meters import Meter
 from services.core.money import MICROCENTS_PER_CENT, dollars, whole_cents
 
 
@@ -76,7 +75,7 @@ def reverse(state: State, command: ReverseContribution) -> tuple[Event, ...]:
         return ()
     parts = []
     for level, part in zip(state.levels, last.levels, strict=True):
-        back = level.take_back(Meter(part.shown_microcents, part.hidden_microcents, part.overflow_microcents))
+        back = level.take_back(meter_of(part))
         taken = back.taken
         parts.append(LevelReversal(level.name, taken.value, taken.hidden, taken.overflow, back.seeded))
     return (ContributionTakenBack(command.table_id, command.round_id, tuple(parts)),)

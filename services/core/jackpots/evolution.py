@@ -34,7 +34,7 @@ from services.core.jackpots.events import (
     TransferAccepted,
     TransferDeclined,
 )
-from services.core.jackpots.levels import ContributionAccepted, LevelContribution, LevelMoved, LevelTerms
+from services.core.jackpots.levels import ContributionAccepted, LevelContribution, LevelTerms, meter_of
 from services.core.jackpots.progressive import AWARDS_KEPT, Award, Change, Claim, End, Locked, State
 from services.core.meters import Level, Meter, Restored, Share, TakenBack, Terms
 from services.core.money import Cents
@@ -47,6 +47,8 @@ def evolve(state: State, event: Event) -> State:
     if isinstance(event, ContributionAccepted):
         return _contributed(state, event)
     after = replace(state, sequence=state.sequence + 1)
+    if isinstance(event, ClaimEvent):
+        return _claim_moved(after, event)
     match event:
         case ProgressiveOpened(rules, sha256, levels):
             return replace(after, rules=rules, rules_sha256=sha256, levels=tuple(map(_level_opened, levels)))
@@ -60,17 +62,6 @@ def evolve(state: State, event: Event) -> State:
             return _hit(after, event)
         case LevelRestored():
             return _restored(after, event)
-        case (
-            PayoutClaimed()
-            | PayoutValidated()
-            | PayoutSigned()
-            | PayoutDocumented()
-            | SlipVoided()
-            | PayoutRejected()
-            | PayoutPaid()
-            | PayoutTakenBack()
-        ):
-            return _claim_moved(after, event)
         case EnvyBonusDue(round_id=round_id):
             return replace(after, envy={**state.envy, round_id: (*state.envy.get(round_id, ()), event)})
         case EnvyBonusPaid() | EnvyBonusTakenBack():
@@ -81,12 +72,12 @@ def evolve(state: State, event: Event) -> State:
             return replace(after, end=End(transfer_to, levels, due_at_ms, closed=False))
         case ProgressiveClosed(levels=moved):
             assert state.end is not None, "a progressive is closed that was not closing"
-            emptied = tuple(level.moved_out(_meter(part)) for level, part in zip(state.levels, moved, strict=True))
+            emptied = tuple(level.moved_out(meter_of(part)) for level, part in zip(state.levels, moved, strict=True))
             return replace(after, levels=emptied, contributions={}, changes=(), end=replace(state.end, closed=True))
         case ClosingGivenUp():
             return replace(after, end=None)
         case TransferAccepted(levels=arrived, contributions=contributions):
-            raised = tuple(level.moved_in(_meter(part)) for level, part in zip(state.levels, arrived, strict=True))
+            raised = tuple(level.moved_in(meter_of(part)) for level, part in zip(state.levels, arrived, strict=True))
             tables = {each.table_id: each for each in contributions}
             return replace(after, levels=raised, contributions={**tables, **state.contributions})
         case TransferDeclined() | CommandForwarded() | Refused():
@@ -141,12 +132,7 @@ def _level_gained(level: Level, part: LevelContribution, wager_cents: Cents) -> 
 
 
 def _level_reversed(level: Level, wager_cents: Cents, part: LevelReversal) -> Level:
-    taken = Meter(part.shown_microcents, part.hidden_microcents, part.overflow_microcents)
-    return level.reversed(wager_cents, TakenBack(taken, part.seeded_microcents))
-
-
-def _meter(part: LevelMoved) -> Meter:
-    return Meter(part.shown_microcents, part.hidden_microcents, part.overflow_microcents)
+    return level.reversed(wager_cents, TakenBack(meter_of(part), part.seeded_microcents))
 
 
 def _hit(state: State, hit: LevelHit) -> State:

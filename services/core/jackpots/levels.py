@@ -1,7 +1,9 @@
 """What goes into a level, out of it, and by which parameters: the parts that events and commands share."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
+from services.core.meters import Meter
 from services.core.money import Cents, Microcents
 from services.core.names import RoundId, TableId
 
@@ -45,3 +47,19 @@ class LevelTerms:
     limit_microcents: Microcents
     rate_ppm: int
     hidden_rate_ppm: int
+
+
+class Parts(Protocol):
+    """What has the three parts of a meter: a contribution, its reversal, what moves from one level to another."""
+
+    @property
+    def shown_microcents(self) -> Microcents: ...
+    @property
+    def hidden_microcents(self) -> Microcents: ...
+    @property
+    def overflow_microcents(self) -> Microcents: ...
+
+
+def meter_of(parts: Parts) -> Meter:
+    """The three parts as a meter."""
+    return Meter(parts.shown_microcents, parts.hidden_microcents, parts.overflow_microcents)
