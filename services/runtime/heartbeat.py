@@ -5,6 +5,7 @@ import time
 
 import httpx
 
+from services.core.rounds.betting import PROGRESSIVE_AGE_MAX_MS
 from services.runtime.vital import start_vital, stop_vital
 
 EVERY_SECONDS = 0.2
@@ -16,12 +17,14 @@ class Heartbeat:
 
     def __init__(self, url: str) -> None:
         self._url = f"{url}/heartbeat"
-        self._heard_at = time.monotonic()
+        # Nothing was heard yet, so nothing is believed.
+        self._heard_at = time.monotonic() - (PROGRESSIVE_AGE_MAX_MS + 1) / 1000
         self._task: asyncio.Task[None] | None = None
 
     @property
     def age_ms(self) -> int:
-        """How old its last answer is: how long ago the question was asked that it answered. At first, since the start."""
+        """How old its last answer is: how long ago the question was asked that it answered. At first, as old
+        as is refused."""
         return round((time.monotonic() - self._heard_at) * 1000)
 
     def start(self) -> None:
