@@ -4,11 +4,12 @@ Available is the balance less what is held, and is never below zero. A hold is p
 requested at a table, posted (debited) when the seat is settled, or released. Winnings are credited.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, assert_never
 
 from services.core import refusal
 from services.core.asking import Asking, Following
+from services.core.changing import frozen, replace
 from services.core.money import Cents, dollars
 from services.core.names import AccountId, PlayerId, Text
 from services.core.rounds import ConfirmWager, DeclineWager
@@ -228,7 +229,7 @@ Event = (
 # State ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class State:
     """An account; not open as long as `player_id` is None.
 

@@ -4,13 +4,13 @@ Everything counts in integer microcents. Nothing here rounds except a payment, w
 cents; the fraction stays in the level.
 """
 
-from dataclasses import dataclass, replace
 from typing import Any
 
+from services.core.changing import frozen, replace
 from services.core.money import MICROCENTS_PER_CENT, Cents, Microcents, Ppm, contribution_microcents, whole_cents
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Meter:
     """What is shown, what is kept hidden for the next start, and what came in above the limit, in microcents."""
 
@@ -32,7 +32,7 @@ class Meter:
         return self.value + self.hidden + self.overflow
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Share:
     """A share that was won: the amount locked for it, the meter after it, and what the house put in for it."""
 
@@ -41,7 +41,7 @@ class Share:
     seeded: Microcents
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TakenBack:
     """A contribution that is reversed: what leaves each part, and what the house puts in for it."""
 
@@ -49,7 +49,7 @@ class TakenBack:
     seeded: Microcents
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Restored:
     """A share that is taken back: the meter after it, what came in above the limit by it, and what the house put in
     (negative where it gets back what it had put in for the win)."""
@@ -59,7 +59,7 @@ class Restored:
     seeded: Microcents
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Terms:
     """The parameters of a level: as it was opened, or as they were changed since. `contribution_bound` is the most that a
     round may add, None where there is no such bound."""
@@ -73,7 +73,7 @@ class Terms:
     contribution_bound: Microcents | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Level:
     """One level now: its terms, its contents, and its tallies since it opened.
 

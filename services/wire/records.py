@@ -123,7 +123,7 @@ class _MessageCodec:
             encode, decode = _converters(typing.get_args(hint)[0] if is_repeated else hint, pb2)
             (self.repeated if is_repeated else self.optional if is_optional else self.plain).append((name, encode))
             decoders[f"decode_{name}"] = decode
-            parts.append(_decoding(name, is_optional, is_repeated, decode is _same))
+            parts.append(f"    made.{name} = {_decoding(name, is_optional, is_repeated, decode is _same)}\n")
         self.decode = _written(core, parts, decoders)
 
     def encode(self, value: Any) -> Message:
@@ -147,9 +147,18 @@ def _decoding(name: str, is_optional: bool, is_repeated: bool, is_plain: bool) -
 
 def _written(core: type, parts: list[str], decoders: dict[str, Convert]) -> Convert:
     """The function that makes the dataclass of a message. As `dataclasses` does for `__init__`, it is written out and
-    compiled: a loop over the fields would cost every reader of a log three times as much."""
-    names: dict[str, Any] = {"core": core, **decoders}
-    exec(f"def decode(message):\n    return core({', '.join(parts)})", names)
+    compiled: a loop over the fields would cost every reader of a log three times as much.
+
+    The fields are set while it is of a class with the same slots that is not frozen: a frozen `__init__` sets each by a
+    call of its own, which would be half of what a record costs.
+    """
+    assert not hasattr(core, "__post_init__"), f"{core.__name__} would not be checked when it is read"
+    open_ = type(core.__name__, (), {"__slots__": core.__slots__})  # type: ignore[attr-defined]
+    names: dict[str, Any] = {"core": core, "open_": open_, "new": object.__new__, **decoders}
+    exec(
+        f"def decode(message):\n    made = new(open_)\n{''.join(parts)}    made.__class__ = core\n    return made",
+        names,
+    )
     return typing.cast(Convert, names["decode"])
 
 

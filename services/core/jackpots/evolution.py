@@ -1,8 +1,8 @@
 """What each event makes of a progressive."""
 
-from dataclasses import replace
 from typing import TypeVar, assert_never
 
+from services.core.changing import replace
 from services.core.jackpots.events import (
     ClosingGivenUp,
     CommandForwarded,

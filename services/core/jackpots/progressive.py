@@ -1,7 +1,8 @@
 """What a progressive is between two records: its levels, the claims that wait, the Envy Bonuses that are due."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from services.core.changing import frozen
 from services.core.jackpots.events import EnvyBonusDue, PayoutClaimed
 from services.core.jackpots.levels import ContributionAccepted, LevelMoved, LevelTerms
 from services.core.meters import Level, Meter
@@ -13,7 +14,7 @@ AWARDS_KEPT = 25
 """How many of the last awards a progressive shows: what New York asks for, the most of the states read."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Locked:
     """What a share took from its level, part by part, and what the house put in for it: to be given back as it was."""
 
@@ -21,7 +22,7 @@ class Locked:
     seeded: Microcents
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Claim:
     """A claim and how far it has come. `people` are those who signed for it so far, each once; `sequence` is that of
     the record that made it."""
@@ -34,7 +35,7 @@ class Claim:
     sequence: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Award:
     """A share of a level that was paid, and the sequence of the record that says so."""
 
@@ -44,7 +45,7 @@ class Award:
     amount_cents: Cents
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """Other parameters for a level, proposed and not in force yet."""
 
@@ -57,7 +58,7 @@ class Change:
     idle_after_ms: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class End:
     """The progressive ends, or has ended: to which other its levels go, until when they are due there."""
 
@@ -67,7 +68,7 @@ class End:
     closed: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class State:
     """A progressive; not open as long as `rules` is None.
 

@@ -52,6 +52,10 @@ from services.core.rounds.table import (
 )
 
 
+# Names of the module, because an enum's member is looked up slowly, and these once for most records of a log.
+_PLACED, _DECIDING, _ON_PLAYER = Standing.PLACED, Phase.DECIDING, On.PLAYER
+
+
 def evolve(state: State, event: Event) -> State:
     """The table after an event. Every event is one record, so each moves the sequence by one."""
     sequence = state.sequence + 1
@@ -201,10 +205,10 @@ WagerEvent = WagerRequested | WagerPlaced | WagerConfirmed | WagerDeclined | Wag
 def _with_wager(round_: Round, event: WagerEvent, sequence: int) -> Round:
     match event:
         case WagerPlaced():
-            wager = Wager(event.wager, event.hand, event.amount_cents, Standing.PLACED, player_id=event.player_id)
+            wager = Wager(event.wager, event.hand, event.amount_cents, _PLACED, None, None, event.player_id)
             return _add(round_, event.seat, wager)
         case BetPlaced():
-            return _add(round_, event.seat, Wager(event.wager, On.PLAYER, event.amount_cents, Standing.PLACED))
+            return _add(round_, event.seat, Wager(event.wager, _ON_PLAYER, event.amount_cents, _PLACED))
         case WagerRequested():
             stake = (Standing.REQUESTED, sequence, event.account_id, event.player_id)
             return _add(round_, event.seat, Wager(event.wager, event.hand, event.amount_cents, *stake))
@@ -219,22 +223,26 @@ def _with_wager(round_: Round, event: WagerEvent, sequence: int) -> Round:
 
 
 def _with_seat(round_: Round, seat: Seat, change: Callable[[Seated], Seated]) -> Round:
-    seats = round_.seats
-    place = 0
-    for each in seats:
-        if each.seat >= seat:
+    seats = list(round_.seats)
+    for place, each in enumerate(seats):
+        if each.seat == seat:
+            seats[place] = change(each)
             break
-        place += 1
-    if place < len(seats) and seats[place].seat == seat:
-        return replace(round_, seats=(*seats[:place], change(seats[place]), *seats[place + 1 :]))
-    return replace(round_, seats=(*seats[:place], change(Seated(seat)), *seats[place:]))
+        if each.seat > seat:
+            seats.insert(place, change(Seated(seat)))
+            break
+    else:
+        seats.append(change(Seated(seat)))
+    return replace(round_, seats=tuple(seats))
 
 
 def _add(round_: Round, seat: Seat, wager: Wager) -> Round:
     def added(seated: Seated) -> Seated:
-        # A declined or withdrawn wager of the same kind gives way to the new one.
-        others = [each for each in seated.wagers if each.wager != wager.wager or each.hand is not wager.hand]
-        return replace(seated, wagers=(*others, wager))
+        wagers = seated.wagers
+        if seated.wager(wager.wager, wager.hand) is not None:
+            # A declined or withdrawn wager of the same kind gives way to the new one.
+            wagers = tuple(each for each in wagers if each.wager != wager.wager or each.hand is not wager.hand)
+        return replace(seated, wagers=(*wagers, wager))
 
     return _with_seat(round_, seat, added)
 
@@ -260,6 +268,6 @@ def _with_payout(round_: Round, claim_id: ClaimId, change: Callable[[Awaited], A
 
 def _advanced(round_: Round) -> Round:
     """Settling begins by itself once nobody has a decision left and no card is waited for."""
-    if round_.phase is Phase.DECIDING and not needs_more_cards(round_) and not undecided(round_):
+    if round_.phase is _DECIDING and not needs_more_cards(round_) and not undecided(round_):
         return replace(round_, phase=Phase.SETTLING)
     return round_

@@ -1,12 +1,8 @@
-"""A table as its round log leaves it, and the questions that decisions and settlements put to it.
+"""A table as its round log leaves it, and the questions that decisions and settlements put to it."""
 
-The dataclasses have no slots: `services.core.changing` replaces such ones faster.
-"""
-
-from dataclasses import dataclass
 from enum import StrEnum
 
-from services.core.changing import replace
+from services.core.changing import frozen, replace
 from services.core.games import GAMES
 from services.core.games.game import ANTE, FIVE_CARD_HAND_BONUS, Area, Faces, Game, OptionalWager, Street
 from services.core.money import Cents
@@ -48,7 +44,7 @@ class Phase(StrEnum):
     VOID = "void"
 
 
-@dataclass(frozen=True)
+@frozen
 class Wager:
     """One wager of a seat, and whose it is where a player was named with it.
 
@@ -74,7 +70,7 @@ class Wager:
         return self.stands or self.standing is Standing.REQUESTED
 
 
-@dataclass(frozen=True)
+@frozen
 class Seated:
     """A seat in a round. `cards` are empty until the hand is shown; `keyed_by` is who keyed them then."""
 
@@ -110,7 +106,7 @@ class Seated:
         return not self.folded and not self.forfeited and self.ante is not None
 
 
-@dataclass(frozen=True)
+@frozen
 class Awaited:
     """A payout that holds the round open."""
 
@@ -136,7 +132,7 @@ class Awaited:
         return self.rejected or (self.validated and (self.documented or not self.documents))
 
 
-@dataclass(frozen=True)
+@frozen
 class Round:
     """One round. `seats` has those that wagered, ascending; `stub_cards` is None until the hands are dealt."""
 
@@ -194,7 +190,7 @@ class Round:
         return (*self.community, *self.dealer, *self.six_card_bonus, *self.all_six, *shown)
 
 
-@dataclass(frozen=True)
+@frozen
 class Table:
     """The fold of a round log. `round` stays the last one after it is over, until the next is opened."""
 
