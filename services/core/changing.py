@@ -33,7 +33,7 @@ def frozen(cls: type[T]) -> type[T]:
         f"def __init__(self, {', '.join(parameters)}):\n    _set(self, '__dict__', {{{', '.join(entries)}}})",
         names,
     )
-    made.__init__ = names["__init__"]  # type: ignore[misc]
+    made.__init__ = names["__init__"]  # type: ignore[method-assign]
     return made
 
 

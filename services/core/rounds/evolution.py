@@ -51,7 +51,6 @@ from services.core.rounds.table import (
     undecided,
 )
 
-
 # Names of the module, because an enum's member is looked up slowly, and these once for most records of a log.
 _PLACED, _DECIDING, _ON_PLAYER = Standing.PLACED, Phase.DECIDING, On.PLAYER
 
