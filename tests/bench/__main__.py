@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from tests.bench.displays import events, many
+from tests.bench.growth import growth, million
 from tests.bench.harness import Memory, Row, machine
 from tests.bench.kills import kills
 from tests.bench.pure import evaluation, replay
@@ -12,6 +13,7 @@ from tests.bench.sustained import credited, link, sustained, two_processes
 
 ROWS: dict[str, Callable[[Memory], Iterator[Row]]] = {
     "replay": replay,
+    "million": million,
     "hands": evaluation,
     "sustained": sustained,
     "link": link,
@@ -20,6 +22,7 @@ ROWS: dict[str, Callable[[Memory], Iterator[Row]]] = {
     "events": events,
     "displays": many,
     "kills": kills,
+    "growth": growth,
 }
 
 

@@ -91,7 +91,7 @@ async def _events(kafka: Kafka) -> None:
             await asyncio.sleep(0.001)
 
 
-async def _hits(kafka: Kafka) -> None:
+async def hits(kafka: Kafka) -> None:
     """A hit from time to time, among contributions, one thing at a time. Each hit is paid before the next."""
     numbers = itertools.count()
     place = partition_of(PROGRESSIVE, PARTITIONS)
@@ -116,7 +116,7 @@ async def _hits(kafka: Kafka) -> None:
 Act = Callable[[Kafka], Awaitable[None]]
 
 
-def _watched(opened: House, displays: int, act: Act) -> list[_Shown]:
+def watched(opened: House, displays: int, act: Act) -> list[_Shown]:
     """What became of each command of `act` on the displays."""
     words = [sys.executable, "-m", "tests.bench.watchers", str(opened.ports["progressive"]), PROGRESSIVE, str(displays)]
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'proto'}"}
@@ -166,7 +166,7 @@ async def _marks(kafka: Kafka) -> list[tuple[int, int, bool]]:
     return found
 
 
-def _opened(opened: House) -> None:
+def opened_link(opened: House) -> None:
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))  # the service inherits it
     opened.start("progressive")
@@ -188,8 +188,8 @@ def _row(what: str, shown: list[_Shown], wanted: int, aim: int) -> Iterator[Row]
 def events(memory: Memory) -> Iterator[Row]:
     """500 events a second, 20 displays. The commands are appended as `wagers` appends them, not posted over HTTP."""
     with house(memory) as opened:
-        _opened(opened)
-        shown = _watched(opened, FEW, _events)
+        opened_link(opened)
+        shown = watched(opened, FEW, _events)
         wanted = EVENTS_PER_SECOND * EVENT_SECONDS
         what = f"{EVENTS_PER_SECOND} events/s to {FEW} displays"
         yield from _row(what, shown[WARM:], wanted - WARM, EVENTS_AIM_MS)
@@ -198,13 +198,13 @@ def events(memory: Memory) -> Iterator[Row]:
 def many(memory: Memory) -> Iterator[Row]:
     """1,000 displays on one process, hits among contributions."""
     with house(memory) as opened:
-        _opened(opened)
-        shown = _watched(opened, MANY, _hits)[WARM:]
+        opened_link(opened)
+        shown = watched(opened, MANY, hits)[WARM:]
         wanted = HITS * (1 + CONTRIBUTIONS_PER_HIT) - WARM
         warm_hits = WARM // (1 + CONTRIBUTIONS_PER_HIT)
-        hits = [each for each in shown if each.hit]
+        won = [each for each in shown if each.hit]
         rest = [each for each in shown if not each.hit]
-        yield from _row(f"a hit to the last of {MANY:,} displays", hits, HITS - warm_hits, HIT_AIM_MS)
+        yield from _row(f"a hit to the last of {MANY:,} displays", won, HITS - warm_hits, HIT_AIM_MS)
         what = f"an increment to the last of {MANY:,} displays"
         yield from _row(what, rest, wanted - HITS + warm_hits, INCREMENT_AIM_MS)
         _, peak = resident(opened.processes["progressive"].pid)

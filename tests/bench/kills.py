@@ -17,24 +17,24 @@ OPEN_TABLE = {"command": "OpenTable", "game": GAME, "seats": 6, "rules": RULES, 
 _numbers = itertools.count()
 
 
-def _answered(opened: House, path: str, body: Mapping[str, object]) -> Callable[[], bool]:
+def answered(opened: House, path: str, body: Mapping[str, object]) -> Callable[[], bool]:
     """Posts one command, again and again under one key, until it is answered."""
     key = f"bench-{next(_numbers)}"
 
-    def answered() -> bool:
+    def tried() -> bool:
         try:
             return opened.post(path, body, key).status_code == 200
         except httpx.TransportError:
             return False
 
-    return answered
+    return tried
 
 
 def _settled(opened: House) -> Callable[[], bool]:
     """Opens a round at a table of its own, until wagers shows it."""
     table = f"table-{next(_numbers)}"
-    until("a table opens", _answered(opened, f"/tables/{table}/commands", OPEN_TABLE))
-    until("a round opens", _answered(opened, f"/tables/{table}/commands", {"command": "OpenRound"}))
+    until("a table opens", answered(opened, f"/tables/{table}/commands", OPEN_TABLE))
+    until("a round opens", answered(opened, f"/tables/{table}/commands", {"command": "OpenRound"}))
 
     def shown() -> bool:
         try:
@@ -49,12 +49,12 @@ def _work(opened: House, name: str) -> Callable[[], bool]:
     number = next(_numbers)
     match name:
         case "tables":
-            return _answered(opened, f"/tables/table-{number}/commands", OPEN_TABLE)
+            return answered(opened, f"/tables/table-{number}/commands", OPEN_TABLE)
         case "progressive":
-            return _answered(opened, f"/progressives/progressive-{number}/commands", OPEN_PROGRESSIVE)
+            return answered(opened, f"/progressives/progressive-{number}/commands", OPEN_PROGRESSIVE)
         case "accounts":
             body = {"command": "OpenAccount", "player_id": "player-1"}
-            return _answered(opened, f"/accounts/account-{number}/commands", body)
+            return answered(opened, f"/accounts/account-{number}/commands", body)
         case _:
             return _settled(opened)
 
@@ -65,7 +65,7 @@ def kills(memory: Memory) -> Iterator[Row]:
         opened.start(*COMMAND_SERVICES, "backoffice", wait=False)
         for name in (*COMMAND_SERVICES, "backoffice"):
             opened.wait_ready(name)
-        until("a progressive opens", _answered(opened, "/progressives/progressive/commands", OPEN_PROGRESSIVE))
+        until("a progressive opens", answered(opened, "/progressives/progressive/commands", OPEN_PROGRESSIVE))
         for name in COMMAND_SERVICES:
             until(f"{name} works", _work(opened, name))
             worst = 0.0

@@ -83,14 +83,14 @@ async def _turns(opened: House, service: str, stream: str, load: Load) -> tuple[
             bare.append(await _bare(kafka, stream, *load(f"bare-{turn}")))
             await asyncio.to_thread(opened.start, service)
             # What the bare loop had as its input is an input of the service, too: that is done first.
-            await _until_quiet(kafka, opened.dsn, stream)
+            await until_quiet(kafka, opened.dsn, stream)
             full.append(await _service(kafka, stream, *load(f"full-{turn}")))
     finally:
         await kafka.close()
     return full, bare
 
 
-async def _until_quiet(kafka: Kafka, dsn: str, topic: str) -> None:
+async def until_quiet(kafka: Kafka, dsn: str, topic: str) -> None:
     """Waits until a log has stopped growing and the projection has all of it: what is measured starts from rest."""
     connection = await asyncpg.connect(dsn)
     try:
@@ -133,7 +133,7 @@ def two_processes(memory: Memory) -> Iterator[Row]:
     async def measured(opened: House, prefix: str) -> float:
         kafka = Kafka(opened.kafka.bootstrap)
         try:
-            await _until_quiet(kafka, opened.dsn, "accounts")
+            await until_quiet(kafka, opened.dsn, "accounts")
             return await _service(kafka, "accounts", *account_load(prefix))
         finally:
             await kafka.close()
@@ -163,7 +163,7 @@ def credited(memory: Memory) -> Iterator[Row]:
             entries, out = account_load("credits")
             doubled = [one for number, entry in enumerate(entries) for one in [entry] * (1 + (number % 10 == 0))]
             rate = await _service(kafka, "accounts", doubled, out)
-            await _until_quiet(kafka, opened.dsn, "accounts")
+            await until_quiet(kafka, opened.dsn, "accounts")
             cents = 0
             for number, end in (await ends(kafka, "accounts")).items():
                 async for item in kafka.read("accounts", number, 0, end):

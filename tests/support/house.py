@@ -92,7 +92,7 @@ class House:
         """Whether the tables hear of the progressive, where both run."""
         if not {"tables", "progressive"} <= set(self.processes):
             return True
-        if self.processes["tables"].poll() is not None:
+        if any(self.processes[name].poll() is not None for name in ("tables", "progressive")):
             return True
         try:
             return bool(self.client.get(f"{self.url('tables')}/readyz").json()["progressive_age_ms"] < HEARD_MS)
@@ -109,7 +109,7 @@ class House:
 
         try:
             until(f"{name} is ready", ready, READY_SECONDS)
-            if name == "progressive":
+            if name in ("tables", "progressive"):
                 until("the tables hear of the progressive", self._hears, READY_SECONDS)
         except AssertionError as error:
             raise AssertionError(f"{error}\n{last_lines(self.folder / f'{name}.log')}") from None
