@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from datetime import date
 
-from services.core.documents import CENTS_MAX, MULTIPLE_MAX, ROUNDS_MAX, RulesInvalid, lines
 from services.core.fields import Fields, Problem
 from services.core.games import GAMES
 from services.core.games.game import FIVE_CARD_HAND_BONUS, Game
@@ -11,6 +10,7 @@ from services.core.hands import FIVE_CARD_HANDS
 from services.core.names import HandName, quoted
 from services.core.paytables import Odds, Paytable
 from services.core.published import Cited, Law, PaytableBook, PaytableId, ProgressiveLaw, Published
+from services.core.submission_documents import CENTS_MAX, MULTIPLE_MAX, ROUNDS_MAX, RulesInvalid, lines
 
 
 def sources(document: Mapping[str, object]) -> Sequence[str]:

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from services.core import published_documents
-from services.core.documents import RulesInvalid
 from services.core.names import GameName
 from services.core.published import PaytableBook
+from services.core.submission_documents import RulesInvalid
 from services.runtime.local import ROOT
 from services.runtime.yaml_files import RulesUnreadable, YamlFile
 

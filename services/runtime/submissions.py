@@ -7,11 +7,11 @@ from datetime import date
 from pathlib import Path
 
 from services.core.departures import departures
-from services.core.documents import RulesInvalid, submission
 from services.core.fields import Problem
 from services.core.names import RulesId
 from services.core.published import PaytableBook
 from services.core.rules import RuleBook, Submission
+from services.core.submission_documents import RulesInvalid, submission
 from services.runtime.published import load_paytables
 from services.runtime.yaml_files import RulesUnreadable, YamlFile
 

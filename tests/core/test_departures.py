@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from services.core.departures import departures
-from services.core.documents import RulesInvalid, submission
 from services.core.fields import Problem
+from services.core.submission_documents import RulesInvalid, submission
 from services.runtime.published import load_paytables
 from services.runtime.yaml_files import YamlFile
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from services.core.documents import RulesInvalid
 from services.core.published import PaytableBook
 from services.core.published_documents import paytables, sources
+from services.core.submission_documents import RulesInvalid
 from services.runtime.published import load_paytables
 
 SHIPPED = load_paytables()

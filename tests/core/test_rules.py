@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from services.core import documents
-from services.core.documents import RulesInvalid
+from services.core import submission_documents
 from services.core.names import On
 from services.core.paytables import Kind
 from services.core.rules import Envy, RuleBook, RulesMissing, Submission
+from services.core.submission_documents import RulesInvalid
 from services.runtime.published import load_paytables
 
 Document = dict[str, Any]
@@ -20,7 +20,7 @@ PAYTABLES = load_paytables()
 
 
 def submission(document: Document, content: bytes = b"") -> Submission:
-    return documents.submission(document, content, PAYTABLES)
+    return submission_documents.submission(document, content, PAYTABLES)
 
 
 def mississippi() -> Document:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from services.core.documents import RulesInvalid, submission
 from services.core.paytables import Line, Odds
 from services.core.published import PaytableBook
 from services.core.rules import Submission
+from services.core.submission_documents import RulesInvalid, submission
 from services.runtime.published import load_paytables
 from tests.core.test_rules import caribbean, mississippi, put
 
