@@ -65,6 +65,7 @@ from services.core.jackpots.events import (
     TransferDeclined,
 )
 from services.core.jackpots.evolution import evolve
+from services.core.jackpots.following import following
 from services.core.jackpots.levels import (
     ContributionAccepted,
     LevelContribution,
@@ -81,7 +82,7 @@ from services.core.jackpots.progressive import (
     Locked,
     State,
 )
-from services.core.jackpots.views import following, view
+from services.core.jackpots.views import view
 from services.core.payouts import ClaimState
 
 __all__ = [

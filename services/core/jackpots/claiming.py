@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from services.core import payouts, refusal
 from services.core.asking import Asking
-from services.core.jackpots import terms
+from services.core.jackpots import parameters
 from services.core.jackpots.commands import (
     AwardEnvy,
     ClaimPayout,
@@ -54,7 +54,7 @@ def _hit(state: State, command: ClaimPayout, asking: Asking) -> tuple[Event, ...
         raise payouts.share_not_by_hand(command.claim_id, _sections(state, command.wager, asking))
     changed: tuple[Event, ...] = ()
     if odds.percent == 100:
-        changed, state = terms.at_win(state, level.name)
+        changed, state = parameters.at_win(state, level.name)
         level = state.level(level.name) or level
     share = level.share(odds.percent)
     hit = LevelHit(

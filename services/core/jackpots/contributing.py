@@ -2,7 +2,7 @@
 
 from services.core import refusal
 from services.core.asking import Asking
-from services.core.jackpots import terms
+from services.core.jackpots import parameters
 from services.core.jackpots.commands import Contribute, OpenProgressive, ReverseContribution
 from services.core.jackpots.events import (
     ContributionTakenBack,
@@ -53,7 +53,7 @@ def contribute(state: State, command: Contribute, asking: Asking) -> tuple[Event
     last = state.contributions.get(command.table_id)
     if last is not None and last.round_id == command.round_id:
         return ()
-    changed, state = terms.after_idle(state, asking.at_ms)
+    changed, state = parameters.after_idle(state, asking.at_ms)
     gains = [(level.name, level.gain(command.wager_cents)) for level in state.levels]
     for level, (name, gain) in zip(state.levels, gains, strict=True):
         bound = level.terms.contribution_bound

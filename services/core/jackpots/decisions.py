@@ -4,7 +4,7 @@ from typing import assert_never
 
 from services.core import refusal
 from services.core.asking import Asking
-from services.core.jackpots import claiming, closing, contributing, terms
+from services.core.jackpots import claiming, closing, contributing, parameters
 from services.core.jackpots.commands import (
     AcceptTransfer,
     ApproveParameters,
@@ -70,11 +70,11 @@ def decide(state: State, command: Command, asking: Asking) -> tuple[Event, ...]:
         case TakeBackEnvy():
             return claiming.take_back_envy(state, command)
         case ChangeParameters():
-            return terms.propose(state, command, asking)
+            return parameters.propose(state, command, asking)
         case ApproveParameters(change):
-            return terms.approve(state, change, asking)
+            return parameters.approve(state, change, asking)
         case DropParameters(change, reason):
-            return terms.drop(state, change, reason)
+            return parameters.drop(state, change, reason)
         case CloseProgressive():
             return closing.close(state, command, asking)
         case AcceptTransfer():
