@@ -458,15 +458,3 @@ def run(definition: Definition) -> None:
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STUCK_MS)
     _Server(config).run(sockets=[listening])
     log.info("stopped")
-
-
-__all__ = [
-    "Definition",
-    "Parts",
-    "app_of",
-    "checked_key",
-    "checked_round_id",
-    "event_stream",
-    "event_stream_of_all",
-    "run",
-]
