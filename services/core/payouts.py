@@ -46,12 +46,12 @@ class Steps:
 
     claim_id: ClaimId
     source: Source
-    state: ClaimState
+    step: ClaimState
     slip_number: int | None
     sections: Sections
 
     def require_validation(self) -> None:
-        if self.state is not ClaimState.HIT:
+        if self.step is not ClaimState.HIT:
             step = "document it" if self._awaits_document else "pay it"
             raise Refused(
                 f"The payout {self.claim_id} is validated already. It is validated once; the next step is to {step}."
@@ -66,7 +66,7 @@ class Steps:
                 self.sections.pay,
             )
         self._require_validated()
-        if self.state is ClaimState.DOCUMENTED:
+        if self.step is ClaimState.DOCUMENTED:
             raise Refused(
                 f"The payout {self.claim_id} has its document, slip {self.slip_number}. One payout has one slip;"
                 " the next step is to pay it."
@@ -85,14 +85,14 @@ class Steps:
         self._require_validated()
 
     def require_undocumented(self) -> None:
-        if self.state is ClaimState.DOCUMENTED:
+        if self.step is ClaimState.DOCUMENTED:
             raise Refused(
                 f"The payout {self.claim_id} is documented, by slip {self.slip_number}: it is not rejected any more."
                 " Void the slip first where the payout is wrong."
             )
 
     def _require_validated(self) -> None:
-        if self.state is ClaimState.HIT:
+        if self.step is ClaimState.HIT:
             raise Refused(
                 f"The payout {self.claim_id} is not validated. A floorperson or above validates it before"
                 " anything else. Call a floorperson.",
@@ -101,7 +101,7 @@ class Steps:
 
     @property
     def _awaits_document(self) -> bool:
-        return self.source is Source.HAND_PAY and self.state is ClaimState.VALIDATED
+        return self.source is Source.HAND_PAY and self.step is ClaimState.VALIDATED
 
 
 def not_waiting(claim_id: ClaimId) -> Refused:
