@@ -27,7 +27,7 @@ from services.core.people import Role
 ISSUER = AUDIENCE = "roundlog"
 KEY_ID = "house"
 LIFETIME_SECONDS = 7 * 24 * 3600
-TABLES_MAX = 64
+TABLES_UNLESS_TOLD = 64
 
 PEOPLE: Mapping[str, tuple[Role, ...]] = {
     "dealer": (Role.DEALER,),
@@ -42,7 +42,7 @@ PEOPLE: Mapping[str, tuple[Role, ...]] = {
 """One of each role; of managers two, because a second one approves."""
 
 
-def keys_in(folder: Path) -> Ed25519PrivateKey:
+def key_in(folder: Path) -> Ed25519PrivateKey:
     """The signing key of the folder, made where there is none; its public half is in `jwks.json` beside it."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "key.pem"
@@ -65,7 +65,7 @@ def token(key: Ed25519PrivateKey, name: str, roles: tuple[Role, ...], at_s: int,
 
 def issue(folder: Path, tables: int) -> None:
     """Writes a token for everybody of PEOPLE, and for a dealer of each table, into files by their names."""
-    key, now = keys_in(folder), int(time.time())
+    key, now = key_in(folder), int(time.time())
     people = {**PEOPLE, **{f"dealer-table-{number}": (Role.DEALER,) for number in range(1, tables + 1)}}
     for name, roles in people.items():
         _write_privately(folder / name, token(key, name, roles, now, LIFETIME_SECONDS))
@@ -78,4 +78,4 @@ def _write_privately(path: Path, text: str) -> None:
 
 
 if __name__ == "__main__":
-    issue(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else TABLES_MAX)
+    issue(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else TABLES_UNLESS_TOLD)

@@ -13,7 +13,7 @@ import pytest
 from selenium.webdriver import Chrome
 
 from services.core.people import Role
-from services.runtime.issuing import AUDIENCE, ISSUER, keys_in, token
+from services.runtime.issuing import AUDIENCE, ISSUER, key_in, token
 from tests.support import parts
 from tests.support.house import COMMAND_SERVICES, House, until
 from tests.support.keyboard import Keys, focus_is_in, one, press, sees, text_of
@@ -40,7 +40,7 @@ class DeskHouse(House):
         return found
 
     def token(self, name: str, *roles: Role) -> str:
-        return token(keys_in(self.folder / "tokens"), name, roles, int(time.time()), 3600)
+        return token(key_in(self.folder / "tokens"), name, roles, int(time.time()), 3600)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def own() -> Iterator[DeskHouse]:
     with parts.broker() as broker, parts.database() as database:
         house = DeskHouse(cast(Any, broker), cast(Any, database), database.dsn)
         try:
-            keys_in(house.folder / "tokens")
+            key_in(house.folder / "tokens")
             house.start(*COMMAND_SERVICES, "backoffice", wait=False)
             for name in ASKING:
                 house.start(name, service=name.partition("-")[0], wait=False)

@@ -9,7 +9,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from services.core.people import Role
-from services.runtime.issuing import AUDIENCE, ISSUER, KEY_ID, keys_in, token
+from services.runtime.issuing import AUDIENCE, ISSUER, KEY_ID, key_in, token
 from tests.support.audit import audited
 from tests.support.house import House
 
@@ -115,7 +115,7 @@ def test_a_role_asks_for_what_is_its_own(house: House) -> None:
 
 def forged(folder: Path) -> dict[str, str]:
     """Tokens that no house takes, by what is wrong with them."""
-    key, now = keys_in(folder), int(time.time())
+    key, now = key_in(folder), int(time.time())
     claims = {"sub": "mallory", "roles": ["manager"], "iss": ISSUER, "aud": AUDIENCE, "iat": now, "exp": now + 600}
     head = {"kid": KEY_ID}
 
@@ -164,7 +164,7 @@ def test_two_people_are_two_names_whatever_their_roles(house: House) -> None:
     assert ask(house, manager, meter, opened)[0] == 200
     proposed = {"command": "ChangeParameters", "level": "meter", "limit_cents": 30_000_000, "reason": "A bigger sign."}
     assert ask(house, manager, meter, proposed)[0] == 200
-    both = token(keys_in(house.tokens), "manager", (Role.MANAGER, Role.FLOORPERSON), int(time.time()), 600)
+    both = token(key_in(house.tokens), "manager", (Role.MANAGER, Role.FLOORPERSON), int(time.time()), 600)
     for bearer in (manager, both):
         status, body = ask(house, bearer, meter, {"command": "ApproveParameters", "change": 1})
         assert status == 409
