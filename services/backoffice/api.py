@@ -25,10 +25,10 @@ from services.runtime.service import Parts, checked_key, checked_round_id, read_
 
 FOLDER = Path(__file__).parent
 RECORDS_MAX = 1_000
-SEQUENCE_MAX = 2**63 - 1
-PLACEHOLDER = "/*ROUND*/null"
+BIGINT_MAX = 2**63 - 1
+"""The highest number that the archive can be asked for."""
+ROUND_PLACEHOLDER = "/*ROUND*/null"
 SLIP_PLACEHOLDER = "/*SLIP*/null"
-SLIP_MAX = 2**63 - 1
 SEEN_WITHIN_SECONDS = 2.0
 """How long an answer at the desk waits until the desk's own reads have what it says."""
 
@@ -67,7 +67,7 @@ def routes(parts: Parts) -> APIRouter:
     async def records(
         stream: str,
         key: str,
-        start: int = Query(1, alias="from", ge=1, le=SEQUENCE_MAX),
+        start: int = Query(1, alias="from", ge=1, le=BIGINT_MAX),
         limit: int = Query(100, ge=1, le=RECORDS_MAX),
     ) -> list[dict[str, Any]]:
         """The archived records of a key, from a sequence on."""
@@ -84,7 +84,7 @@ def routes(parts: Parts) -> APIRouter:
 def _round_routes(parts: Parts) -> APIRouter:
     router = APIRouter()
     round_page = (FOLDER / "reconstruction.html").read_text()
-    assert PLACEHOLDER in round_page, "the page has no place for the round"
+    assert ROUND_PLACEHOLDER in round_page, "the page has no place for the round"
 
     async def round_of(round_id: str) -> dict[str, Any]:
         try:
@@ -98,7 +98,7 @@ def _round_routes(parts: Parts) -> APIRouter:
     @router.get("/rounds/{round_id}/reconstruction", response_class=HTMLResponse)
     async def reconstruction(round_id: str) -> str:
         """The page of a round as it was played."""
-        return round_page.replace(PLACEHOLDER, for_script(await round_of(round_id)), 1)
+        return round_page.replace(ROUND_PLACEHOLDER, for_script(await round_of(round_id)), 1)
 
     @router.get("/rounds/{round_id}/reconstruction.json")
     async def reconstruction_json(round_id: str) -> dict[str, Any]:
@@ -161,12 +161,14 @@ def _desk_routes(parts: Parts) -> APIRouter:
         return Response(said.body, said.status, said.headers)
 
     @router.get("/desk/slips/{progressive_id}/{slip_number}.json")
-    async def slip_json(progressive_id: str, slip_number: Annotated[int, InPath(ge=1, le=SLIP_MAX)]) -> dict[str, Any]:
+    async def slip_json(
+        progressive_id: str, slip_number: Annotated[int, InPath(ge=1, le=BIGINT_MAX)]
+    ) -> dict[str, Any]:
         """A slip, as JSON."""
         return await slip_of(progressive_id, slip_number)
 
     @router.get("/desk/slips/{progressive_id}/{slip_number}", response_class=HTMLResponse)
-    async def slip(progressive_id: str, slip_number: Annotated[int, InPath(ge=1, le=SLIP_MAX)]) -> str:
+    async def slip(progressive_id: str, slip_number: Annotated[int, InPath(ge=1, le=BIGINT_MAX)]) -> str:
         """A slip to be printed, on one page."""
         return slip_page.replace(SLIP_PLACEHOLDER, for_script(await slip_of(progressive_id, slip_number)), 1)
 
