@@ -33,7 +33,7 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Slip:
-    """One slip. `claimed_by` is the sequence of the claim's record; `signatures` are all up to this document."""
+    """One slip. `claimed_sequence` is that of the claim's record; `signatures` are all up to this document."""
 
     progressive_id: str
     number: int

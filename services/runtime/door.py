@@ -46,7 +46,8 @@ class Shut(Exception):
 
 
 class Door:
-    """Stands before an application, and puts into `state.person` who has come in; None where nobody is asked."""
+    """Stands before an application, and puts into `state.person` who has come in; None where what is
+    asked for is open to everybody. Where nobody is asked for a token, whoever comes in has every role."""
 
     def __init__(self, app: ASGIApp, service: str, tokens: Tokens | None, open_reads: re.Pattern[str] | None) -> None:
         self._app, self._service, self._tokens, self._open_reads = app, service, tokens, open_reads

@@ -43,9 +43,9 @@ class Settings:
     feed_queue_max: int
     """How many deltas a slow reader of a feed may be behind before it is dropped."""
     progressive_url: str
-    """Where the progressive controller answers, for the tables that are linked to it."""
+    """Where the progressive controller answers: the tables listen to it, and the payout desk takes its commands there."""
     signers: tuple[SignerBand, ...]
-    """From which amount on how many different people sign for a payout that is documented."""
+    """From which amount on how many different people sign for a hand pay before it is documented."""
     jwks: str | None
     """The path or URL of the public keys of the issuer of tokens; None where AUTH is off and nobody is asked."""
     issuer: str
