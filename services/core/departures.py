@@ -10,7 +10,7 @@ from services.core.fields import Path, Problem
 from services.core.games import GAMES
 from services.core.games.game import FIVE_CARD_HAND_BONUS, PROGRESSIVE
 from services.core.hands import FIVE_CARD_HANDS
-from services.core.money import Cents, dollars
+from services.core.money import dollars
 from services.core.names import HandName, WagerName, words
 from services.core.paytables import Kind, Line, Odds, Paytable
 from services.core.published import Cited, Law, PaytableBook, PaytableId
@@ -132,21 +132,13 @@ def _aggregate_limit(submission: Submission, law: Law) -> Iterator[Problem]:
     fixed, limit = law.aggregate_limit_cents, submission.aggregate_limit_cents
     if fixed is None:
         return
-    most = _most_won_at_minimum(submission)
+    most = GAMES[submission.game].most_won_antes(submission) * submission.ante.minimum_cents
     if limit > max(fixed.value, most):
         yield Problem(
             ("aggregate_limit", "cents"),
             f"The limit is {dollars(limit)}, and by {fixed.section} at most {dollars(fixed.value)} or, if greater,"
             f" the most that one patron can win in a round at the minimum ante, which is {dollars(most)} here.",
         )
-
-
-def _most_won_at_minimum(submission: Submission) -> Cents:
-    """What the highest line of the main tables adds to the ante and all later wagers, at the minimum and all raised."""
-    streets = len(GAMES[submission.game].streets)
-    stakes = submission.ante.minimum_cents * (1 + streets * max(submission.multiples))
-    lines = (line for table in submission.main_tables.values() for line in table.lines)
-    return max(line.odds.won_cents(stakes) or 0 for line in lines)
 
 
 def _progressive(submission: Submission, progressive: Progressive, law: Law, book: PaytableBook) -> Iterator[Problem]:

@@ -157,6 +157,9 @@ _ONE_SUIT = _table("ccccc", combinations(RANKS, 5))
 _MIXED_SUITS = _table("cdhsc", (ranks for ranks in combinations_with_replacement(RANKS, 5) if ranks[0] != ranks[4]))
 _LOWEST_ACE_KING = _evaluate(("As", "Kd", "4c", "3h", "2s"))
 
+FIVE_CARDS_MADE = frozenset(names for table in (_ONE_SUIT, _MIXED_SUITS) for _, names in table.values())
+"""What five cards make, as `met` names it: each that occurs."""
+
 
 def _five(cards: Sequence[Card]) -> tuple[int, frozenset[HandName]]:
     """The strength of five cards and the names of what they make. Written out card by card for speed."""

@@ -9,7 +9,7 @@ from services.core.money import Cents
 from services.core.names import HandName, WagerName
 from services.core.paytables import Odds, Paytable, line_for
 from services.core.rules import Submission
-from services.par.counts import HAND_CARDS, made
+from services.par.counts import HAND_CARDS
 from services.par.play import AGAINST, HIGHER, NOT_QUALIFIED, Play, net_cents
 from services.par.wagers import lines_of
 
@@ -81,7 +81,7 @@ def main_sheet(submission: Submission, plays: tuple[Play, Play]) -> MainSheet:
     """The figures of the main game from its best play at the lowest ante and at the highest."""
     lowest, highest = plays
     ante, deals = submission.ante, lowest.deals
-    most = most_won_antes(submission)
+    most = GAMES[submission.game].most_won_antes(submission)
     # The least multiple of the step, from the minimum on, at which the greatest win is above the limit.
     steps = max(0, submission.aggregate_limit_cents // most + 1 - ante.minimum_cents) if most else 0
     cut_from = ante.minimum_cents + -(-steps // ante.step_cents) * ante.step_cents
@@ -108,22 +108,6 @@ def chance_folded(play: Play, table: Paytable) -> Fraction:
         if ending.folded_at is not None and line_for(table, ending.names) is not None
     )
     return Fraction(ways, play.deals)
-
-
-def most_won_antes(submission: Submission) -> int:
-    """The most that one hand can win without a limit, in antes, whatever it wagers."""
-    game, multiple = GAMES[submission.game], max(submission.multiples)
-    staked = 1 + multiple * len(game.streets)
-    hands = made(HAND_CARDS)
-    if "main" in submission.main_tables:
-        return max(_multiple(submission.main_tables["main"], names) * staked for names in hands)
-    ante, bet = submission.main_tables["ante_table"], submission.main_tables["bet_table"]
-    return max(_multiple(ante, names) + multiple * _multiple(bet, names) for names in hands)
-
-
-def _multiple(table: Paytable, names: frozenset[HandName]) -> int:
-    line = line_for(table, names)
-    return 0 if line is None else line.odds.multiple
 
 
 def _lines(submission: Submission, play: Play) -> Iterator[MainLine]:

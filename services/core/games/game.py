@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from services.core.hands import FIVE_CARD_HANDS
+from services.core.hands import FIVE_CARD_HANDS, FIVE_CARDS_MADE
 from services.core.names import Card, GameName, HandName, On, Result, WagerName
-from services.core.paytables import Kind, Line, first_met
+from services.core.paytables import Kind, Line, first_met, line_for
 from services.core.rules import Submission
 
 ANTE: WagerName = "ante"
@@ -132,6 +132,18 @@ class Game:
     def optional_wager(self, wager: WagerName) -> OptionalWager | None:
         """The optional wager of that name, None for a main wager or one that the game does not know."""
         return next((each for each in self.optional if each.wager == wager), None)
+
+    def most_won_antes(self, submission: Submission) -> int:
+        """The most that one hand can win on the main wagers where no limit cuts it, in antes, every later wager made at
+        the highest multiple."""
+        later = max(submission.multiples) * len(self.streets)
+        staked = {"main": 1 + later, "ante_table": 1, "bet_table": later}
+
+        def won(made: frozenset[HandName]) -> int:
+            met = ((staked[name], line_for(table, made)) for name, table in submission.main_tables.items())
+            return sum(antes * line.odds.multiple for antes, line in met if line is not None)
+
+        return max(map(won, FIVE_CARDS_MADE))
 
 
 def by_one_table(*, lost: str, pushed: str, won: str) -> SettleMain:
