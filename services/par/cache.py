@@ -9,7 +9,7 @@ from math import comb, perm
 from pathlib import Path
 from typing import Any
 
-from services.core import cards, hands, paytables
+from services.core import cards, games, hands, paytables
 from services.core.games import GAMES
 from services.core.rules import Submission
 from services.par import counts, patterns, play
@@ -105,6 +105,8 @@ def _code() -> str:
     modules = (cards, hands, paytables, counts, patterns, play)
     # The kernels by their files: to import them is to import numba.
     files = [*(Path(str(module.__file__)) for module in modules), *(Path(__file__).with_name(name) for name in KERNELS)]
+    # A game says how many cards there are, and in which order they are seen.
+    files += sorted(Path(str(games.__file__)).parent.glob("*.py"))
     return hashlib.sha256(b"".join(hashlib.sha256(file.read_bytes()).digest() for file in files)).hexdigest()
 
 

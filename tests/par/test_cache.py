@@ -8,6 +8,7 @@ import pytest
 
 from services.core.paytables import Line, Odds, Paytable
 from services.core.rules import Submission
+from services.par import cache
 from services.par.cache import CacheBroken, kept_or_computed, key_of, read, write
 from services.par.play import Play
 
@@ -36,6 +37,19 @@ def test_the_name_is_that_of_the_main_game_alone(mississippi: Submission, missis
         replace(mississippi, main_tables={"main": table}),
     ]
     assert len({key_of(mississippi), *map(key_of, others)}) == 1 + len(others)
+
+
+@pytest.mark.parametrize("file", ["core/games/mississippi_stud.py", "core/hands.py", "par/play.py", "par/streets.py"])
+def test_another_version_of_the_code_has_another_name(
+    file: str, mississippi: Submission, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, read_bytes = key_of(mississippi), Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read_bytes(path) + b"#" * str(path).endswith(file))
+    cache._code.cache_clear()
+    try:
+        assert key_of(mississippi) != before
+    finally:
+        cache._code.cache_clear()
 
 
 @pytest.mark.parametrize(
