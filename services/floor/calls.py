@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import httpx
 
+from services.core.rounds.betting import SILENT
 from services.floor.settings import Settings
 
 READER = "floorperson"
@@ -27,7 +28,7 @@ class Refusal(Exception):
     def fails_closed(self) -> bool:
         """Whether a progressive wager is not taken because the table does not hear of its progressive: play goes on
         without it."""
-        return self._reason.startswith("The controller of the progressive")
+        return self._reason.startswith(SILENT)
 
 
 class Failure(Exception):

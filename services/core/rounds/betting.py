@@ -30,6 +30,8 @@ from services.core.rules import Submission
 PROGRESSIVE_AGE_MAX_MS = 1000
 """How long a progressive controller may be silent before its wagers are refused. That they are is the rule of New
 Jersey and New York (13:69E-1.39B(d)-(f), 9 CRR 5321.18(b)); neither says after how long."""
+SILENT = "The controller of the progressive"
+"""How that refusal begins: a client that plays on without the wager knows it by this, for no section is behind it."""
 
 
 def place(state: Table, command: PlaceWager, asking: Asking) -> tuple[Event, ...]:
@@ -169,7 +171,7 @@ def _progressive_answers(state: Table, command: PlaceWager) -> None:
     age_ms = command.progressive_age_ms
     if age_ms is not None and age_ms > PROGRESSIVE_AGE_MAX_MS:
         raise Refused(
-            f"The controller of the progressive {state.progressive_id} has not answered for {age_ms / 1000:.1f} s: no"
+            f"{SILENT} {state.progressive_id} has not answered for {age_ms / 1000:.1f} s: no"
             " progressive wager is taken until it does. All other wagers are."
         )
 
