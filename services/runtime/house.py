@@ -37,7 +37,7 @@ from services.runtime.local import (
 DISPLAYS = ("progressive-a", "progressive-c", "progressive-caribbean", "progressive-caribbean-a")
 
 DEALERS_MIN = 10
-
+"""So many tables have a dealer with a token, also where fewer play by themselves: the others are for who plays by hand."""
 LOOK_EVERY_SECONDS = 0.2
 # A service that dies again and again must not turn the machine into a heater.
 RESTART_AFTER_SECONDS = (0.0, 1.0, 2.0, 5.0, 10.0)

@@ -140,12 +140,13 @@ class CloseProgressive:
     target_sha256: bytes | None = None
 
 
-# Commands of processors -----------------------------------------------------------------------------
+# Commands of processors, each with the one that sends it ----------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Contribute:
-    """`wagers`: the accepted progressive wagers of a round."""
+    """`wagers`: the accepted progressive wagers of a round, so many of them and so much together. Levels are raised by
+    the amount; how many they were is for who reads the commands."""
 
     table_id: TableId
     round_id: RoundId
@@ -212,7 +213,7 @@ class TakeBackEnvy:
 
 @dataclass(frozen=True, slots=True)
 class AcceptTransfer:
-    """Another progressive ends and offers what it holds, and the last contributions of its tables, which a void
+    """`jackpots`: another progressive ends and offers what it holds, and the last contributions of its tables, which a void
     may still reverse."""
 
     transfer_from: ProgressiveId
@@ -222,7 +223,7 @@ class AcceptTransfer:
 
 @dataclass(frozen=True, slots=True)
 class CompleteClosing:
-    """The other progressive took what was offered, or says why not."""
+    """`jackpots`: the other progressive took what was offered; where not, `declined` says why."""
 
     transfer_to: ProgressiveId
     declined: str | None
