@@ -10,7 +10,7 @@ from services.core.names import WagerName, words
 from services.core.rules import LevelRules
 from services.par.exact import decimal, fraction, percent, root
 from services.par.main_game import MainSheet, PlayFigures
-from services.par.sheet import Sheet
+from services.par.sheet import STANDS, Sheet, limit_sentence
 from services.par.wagers import MILLION, LineFigure, WagerSheet
 
 WIDTH = 110
@@ -18,12 +18,6 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 CHANCE_PLACES, FIGURE_PLACES = 10, 4
 SHOWN_CENTS = 100_000
 """A step of the meter that people can imagine: $1,000."""
-STANDS = {
-    "not_qualified": "bet, the dealer does not qualify",
-    "higher": "bet, and higher than the dealer",
-    "equal": "bet, and equal to the dealer",
-    "lower": "bet, and lower than the dealer",
-}
 
 
 def sheet_as_text(sheet: Sheet) -> str:
@@ -62,7 +56,7 @@ def _main(main: MainSheet) -> list[str]:
     return [
         f"Main game: {', '.join(map(words, main.wagers))}; {main.deals:,} deals",
         *table(list(_plays(main)), frozenset({1, 2, 3})),
-        *_limit(main),
+        f"  {limit_sentence(main)}",
         "",
         *table(list(_exactly(main.at_minimum)), frozenset({1})),
         "",
@@ -93,18 +87,6 @@ def _exactly(figures: PlayFigures) -> Iterator[tuple[str, str]]:
     yield "  average wager", fraction(figures.average_wager)
     yield "  element of risk", fraction(figures.element_of_risk)
     yield "  variance", fraction(figures.variance)
-
-
-def _limit(main: MainSheet) -> list[str]:
-    limit = dollars(main.limit_cents)
-    if main.cut_from_cents is None:
-        return [
-            f"  The aggregate limit of {limit} cuts no hand at any ante: the most won is {main.most_won_antes:,} antes."
-        ]
-    return [
-        f"  The aggregate limit of {limit} cuts hands from an ante of {dollars(main.cut_from_cents)} on:"
-        f" the most won without it is {main.most_won_antes:,} antes."
-    ]
 
 
 def _main_lines(main: MainSheet) -> Iterator[tuple[str, ...]]:

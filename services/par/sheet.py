@@ -1,17 +1,19 @@
 """A par sheet put together: the figures of every wager, what they assume, and what is implausible about them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from services.core.games import GAMES
 from services.core.games.game import LUCKY_POSITION, MAGIC_CARD
+from services.core.money import dollars
 from services.core.names import WagerName
 from services.core.rules import LevelRules, Submission
 from services.par.exact import decimal, fraction, root
 from services.par.main_game import MainSheet, PlayFigures, chance_folded, main_sheet
 from services.par.plausible import implausible
-from services.par.play import Play
+from services.par.play import EQUAL, HIGHER, LOWER, NOT_QUALIFIED, Play
 from services.par.wagers import WagerSheet, wager_sheets
 
 
@@ -88,6 +90,26 @@ def _assumptions(submission: Submission, wagers: tuple[WagerSheet, ...]) -> tupl
     return tuple(said)
 
 
+STANDS: Mapping[str, str] = {
+    NOT_QUALIFIED: "bet, the dealer does not qualify",
+    HIGHER: "bet, and higher than the dealer",
+    EQUAL: "bet, and equal to the dealer",
+    LOWER: "bet, and lower than the dealer",
+}
+"""How a round ends that was bet on against a dealer, in words."""
+
+
+def limit_sentence(main: MainSheet) -> str:
+    """From which ante on the aggregate limit cuts a hand, and what is the most that is won without it."""
+    limit, most = dollars(main.limit_cents), f"{main.most_won_antes:,} antes"
+    if main.cut_from_cents is None:
+        return f"The aggregate limit of {limit} cuts no hand at any ante: the most won is {most}."
+    cut_from = dollars(main.cut_from_cents)
+    return (
+        f"The aggregate limit of {limit} cuts hands from an ante of {cut_from} on: the most won without it is {most}."
+    )
+
+
 def sheet_document(sheet: Sheet) -> dict[str, Any]:
     """The sheet as JSON: every figure as the exact fraction `n/d` and as a decimal; amounts in cents."""
     submission = sheet.submission
@@ -135,13 +157,16 @@ def _main_document(main: MainSheet) -> dict[str, Any]:
             for line in main.lines
         ],
         "folds": [{"wager": wager, "chance": _value(chance)} for wager, chance in main.folds],
-        "against_the_dealer": [{"stands": against, "chance": _value(chance)} for against, chance in main.stands],
+        "against_the_dealer": [
+            {"stands": against, "said": STANDS[against], "chance": _value(chance)} for against, chance in main.stands
+        ],
         "at_minimum_ante": _figures(main.at_minimum),
         "at_maximum_ante": _figures(main.at_maximum),
         "at_maximum_ante_played_as_at_minimum": _figures(main.unchanged),
         "aggregate_limit_cents": main.limit_cents,
         "most_won_antes": main.most_won_antes,
         "limit_cuts_from_ante_cents": main.cut_from_cents,
+        "limit_said": limit_sentence(main),
     }
 
 
