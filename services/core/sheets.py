@@ -135,15 +135,15 @@ def with_jackpot(sheet: JackpotSheet, event: jackpots.Event) -> JackpotSheet:
             others = tuple(line for line in sheet.claims if line.claim.claim_id != event.claim_id)
             return replace(sheet, claims=(*others, ClaimLine(event)))
         case jackpots.PayoutValidated(claim_id):
-            return _moved(sheet, claim_id, ClaimState.VALIDATED, None)
+            return _moved(sheet, claim_id, state=ClaimState.VALIDATED)
         case jackpots.PayoutDocumented(claim_id=claim_id, slip_number=slip_number):
-            return _moved(sheet, claim_id, ClaimState.DOCUMENTED, slip_number)
+            return _moved(sheet, claim_id, state=ClaimState.DOCUMENTED, slip_number=slip_number)
         case jackpots.SlipVoided(claim_id=claim_id):
-            return _moved(sheet, claim_id, ClaimState.VALIDATED, None)
+            return _moved(sheet, claim_id, state=ClaimState.VALIDATED, slip_number=None)
         case jackpots.PayoutPaid(claim_id=claim_id):
-            return _moved(sheet, claim_id, ClaimState.PAID, None)
+            return _moved(sheet, claim_id, state=ClaimState.PAID)
         case jackpots.PayoutRejected(claim_id=claim_id) | jackpots.PayoutTakenBack(claim_id=claim_id):
-            return _moved(sheet, claim_id, ClaimState.REJECTED, None)
+            return _moved(sheet, claim_id, state=ClaimState.REJECTED)
         case jackpots.EnvyBonusDue():
             return replace(sheet, envy=(*sheet.envy, EnvyLine(event)))
         case jackpots.EnvyBonusPaid(holder_seat=holder, recipient_seat=recipient):
@@ -162,14 +162,9 @@ def with_jackpot(sheet: JackpotSheet, event: jackpots.Event) -> JackpotSheet:
             return sheet
 
 
-def _moved(sheet: JackpotSheet, claim_id: str, state: ClaimState, slip_number: int | None) -> JackpotSheet:
-    claims = tuple(
-        replace(line, state=state, slip_number=line.slip_number if slip_number is None else slip_number)
-        if line.claim.claim_id == claim_id
-        else line
-        for line in sheet.claims
-    )
-    return replace(sheet, claims=claims)
+def _moved(sheet: JackpotSheet, claim_id: str, **changes: Any) -> JackpotSheet:
+    lines = (replace(line, **changes) if line.claim.claim_id == claim_id else line for line in sheet.claims)
+    return replace(sheet, claims=tuple(lines))
 
 
 def claims_view(sheet: JackpotSheet) -> list[dict[str, Any]]:

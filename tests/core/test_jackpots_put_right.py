@@ -3,7 +3,7 @@ is worked out by hand."""
 
 import pytest
 
-from services.core import accounts, jackpots, rounds
+from services.core import accounts, jackpots, rounds, sheets
 from services.core.asking import Following
 from services.core.jackpots import (
     AwardEnvy,
@@ -213,6 +213,17 @@ def test_a_payout_is_rejected_before_it_is_documented_only() -> None:
     told.when(ValidatePayout(SEAT_1))
     (documented,) = told.when(DocumentPayout(SEAT_1, "slip"))
     assert isinstance(documented, PayoutDocumented) and documented.slip_number == 2
+
+
+def test_the_sheet_of_a_round_shows_no_slip_where_the_last_is_void() -> None:
+    told, sheet = Told("ms"), sheets.JackpotSheet()
+    shown = []
+    for command in (claim(), ValidatePayout(SEAT_2), DocumentPayout(SEAT_2, "slip"), VoidSlip(SEAT_2, "torn")):
+        for event in told.when(command):
+            sheet = sheets.with_jackpot(sheet, event)
+        (line,) = sheets.claims_view(sheet)
+        shown.append((line["state"], line["slip_number"]))
+    assert shown == [("hit", None), ("validated", None), ("documented", 1), ("validated", None)]
 
 
 def test_a_rejected_payout_of_a_fixed_amount_touches_no_level() -> None:
