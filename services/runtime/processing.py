@@ -1,28 +1,19 @@
-"""The processors on Faust: batches in, positions out. The only file that knows Faust.
+"""The order of durability: outputs acknowledged, then states and position in one transaction, then the group told.
 
-Faust gives the consumer group, the rebalances and the batches. What it would call the committed offset
-is PostgreSQL's position here: when partitions are assigned their memory is made anew from snapshot and
-log, and Faust is told to read from where that ends. Nothing is acknowledged to Faust.
+Which partitions are ours, and what was fetched of them, comes from a consumer group; here nothing is known of how it
+works. When partitions are assigned their memory is made anew from snapshot and log, and reading begins where that ends.
 """
 
 import asyncio
 import contextlib
 import logging
-import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
-
-import asyncpg
-import faust
-from faust.transport.drivers import aiokafka as driver
-from faust.types import TP
-from yarl import URL
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
 from services.flow import DEAD_LETTERS, PARTITIONS, stream_of
 from services.runtime.database import DATABASE_AWAY
-from services.runtime.kafka import BrokerAway, Kafka, partition_of
+from services.runtime.kafka import BrokerAway, Stored, partition_of
 from services.runtime.snapshots import Snapshots
 from services.runtime.stepping import Contradiction, Input, Outcome, PartitionMemory, Sent, Stepper
 from services.runtime.vital import start_vital, stop_vital
@@ -35,60 +26,35 @@ STOP_SECONDS = 5.0
 log = logging.getLogger(__name__)
 
 
-class _Consumer(driver.Consumer):  # type: ignore[misc]
-    """Faust's consumer, which takes its offsets from the processing instead of from the group."""
+class Topics(Protocol):
+    """What a processor asks of the broker; `runtime/kafka.py` says what each means."""
 
-    async def seek_to_committed(self) -> Mapping[TP, int]:
-        positions = await self.app.processing.assigned(self.assignment())
-        await self.seek_wait(positions)
-        return positions
-
-    async def _drain_messages(self, fetcher: Any) -> None:
-        """Hands records over as they were fetched, many at once.
-
-        Faust's own way wakes two tasks for every record, which costs more than all that we do with it. And
-        what came one by one was answered in small batches, each with its own commit of the database.
-        """
-        try:
-            while not (self.should_stop or fetcher.should_stop):
-                fetched, _ = await self._wait_next_records(timeout=1.0)
-                await asyncio.sleep(0)  # nothing may have been waited for
-                if not fetched:
-                    continue
-                if not self.flow_active:
-                    await self.perform_seek()  # partitions are changing hands; these records will be read again
-                    continue
-                room = self.app.processing.take(fetched)
-                await self.wait_first(room.wait(), self.suspend_flow.wait())
-        except (*self.consumer_stopped_errors, asyncio.CancelledError):
-            if not self.app.should_stop:
-                raise
-
-    async def commit_positions(self, positions: Mapping[TP, int]) -> None:
-        """Tells the group where we stand; for those who look at the group, nothing here depends on it."""
-        held = self.assignment()
-        mine = {place: position for place, position in positions.items() if place in held}
-        if mine:
-            await self._commit(mine)
+    async def append(self, topic: str, partition: int, groups: Sequence[Sequence[tuple[str, bytes]]]) -> int: ...
+    async def ends(self, topics: Sequence[str]) -> dict[tuple[str, int], tuple[int, int]]: ...
+    def read(self, topic: str, partition: int, start: int, end: int) -> AsyncIterator[Stored]: ...
 
 
-class _Transport(driver.Transport):  # type: ignore[misc]
-    Consumer = _Consumer
+class Group(Protocol):
+    """The consumer group as a processor in it sees it."""
 
+    def holds(self, partition: int) -> bool:
+        """Whether the group, as far as this process has heard, gives it the partition."""
 
-class _App(faust.App):  # type: ignore[misc]
-    processing: "Processing"
+    async def seek(self, partition: int, offset: int) -> None:
+        """Reads on from that input. Raises whatever goes wrong."""
+
+    async def commit(self, positions: Mapping[int, int]) -> None:
+        """Tells the group where we stand, for those who look at it. Raises whatever goes wrong."""
 
 
 class Processing:
-    """One stream's processor: reads its input in Faust's group, keeps the order of durability."""
+    """One stream's processor: takes the inputs of the partitions that its group gives it, keeps the order of durability."""
 
-    def __init__(self, stepper: Stepper, kafka: Kafka, pool: asyncpg.Pool, instance: str) -> None:
+    def __init__(self, stepper: Stepper, kafka: Topics, snapshots: Snapshots) -> None:
         self.stepper = stepper
         self.stream = stepper.stream
         self.kafka = kafka
-        self.snapshots = Snapshots(pool, stepper)
-        self.instance = instance
+        self.snapshots = snapshots
         self.memories: dict[int, PartitionMemory] = {}
         self.stopped: dict[int, str] = {}
         self.failing: str | None = None
@@ -107,79 +73,41 @@ class Processing:
         self._room.set()
         self._busy = asyncio.Lock()
         self._readopting: set[asyncio.Task[None]] = set()
-        self._to_commit: dict[TP, int] = {}
+        self._to_commit: dict[int, int] = {}
         self._committing: asyncio.Task[None] | None = None
-        self._app = self._build()
-        self._loop_task: asyncio.Task[None] | None = None
+        self._group: Group | None = None
+        self._task: asyncio.Task[None] | None = None
 
-    def _build(self) -> _App:
-        app = _App(
-            f"roundlog-{self.stream.service}",
-            broker=f"kafka://{self.kafka.servers}",
-            autodiscover=False,
-            origin="services.runtime",
-            store="memory://",
-            web_enabled=False,
-            # Faust makes a folder for its tables; there are none.
-            datadir=str(Path(tempfile.gettempdir()) / "roundlog-faust"),
-            topic_disable_leader=True,
-            topic_allow_declare=False,
-            consumer_auto_offset_reset="earliest",
-            consumer_group_instance_id=self.instance,
-            key_serializer="raw",
-            value_serializer="raw",
-            broker_session_timeout=6.0,
-            broker_heartbeat_interval=1.0,
-            broker_max_poll_interval=600.0,
-            broker_commit_interval=3600.0,
-            broker_request_timeout=60.0,
-            broker_max_poll_records=PENDING_MAX // 2,
-            stream_wait_empty=False,
-            stream_recovery_delay=0.0,
-            topic_partitions=PARTITIONS,
-        )
-        app.processing = self
-        app.transport = _Transport([URL(f"kafka://{self.kafka.servers}")], app)
-        topic = app.topic(
-            self.stream.input, key_type=bytes, value_type=bytes, key_serializer="raw", value_serializer="raw"
-        )
-        app.agent(topic, name=f"{self.stream.name}-inputs")(self._subscribe)
-        return app
-
-    async def start(self) -> None:
-        """Joins the group and begins to process."""
-        self._loop_task = start_vital(self._process(), f"{self.stream.name}-processing")
-        await self._app.start()
+    def start(self, group: Group) -> None:
+        """Begins to process what the group gives."""
+        self._group = group
+        self._task = start_vital(self._process(), f"{self.stream.name}-processing")
 
     async def stop(self) -> None:
         """Leaves off cleanly: the batch in hand is finished or was never begun."""
-        if self._loop_task is not None:
+        if self._task is not None:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(STOP_SECONDS), self._busy:
-                    await stop_vital(self._loop_task)
-            await stop_vital(self._loop_task)
-        await stop_vital(self._committing, *self._readopting)
-        with contextlib.suppress(Exception):
-            await asyncio.wait_for(self._app.stop(), STOP_SECONDS)
+                    await stop_vital(self._task)
+        await stop_vital(self._task, self._committing, *self._readopting)
+
+    @property
+    def _in_group(self) -> Group:
+        assert self._group is not None, "it was started"
+        return self._group
 
     @property
     def ready(self) -> bool:
         """Whether the group has given this process its partitions (perhaps none) and they are caught up."""
         return self.assigned_once.is_set()
 
-    async def _subscribe(self, stream: Any) -> None:
-        """Faust subscribes to what an agent reads. The records themselves come by `take`."""
-        async for _ in stream.noack():
-            log.error("%s: a record came by Faust's stream; it is taken from its consumer", self.stream.name)
-
-    def take(self, fetched: Mapping[TP, Sequence[Any]]) -> asyncio.Event:
+    def take(self, fetched: Mapping[int, Iterable[Input]]) -> asyncio.Event:
         """Takes over what was fetched, by partition; the event says when more is welcome."""
-        for place, records in fetched.items():
-            self._pending.setdefault(place.partition, []).extend(
-                Input(item.offset, item.timestamp, (item.key or b"").decode(errors="replace"), item.value or b"")
-                for item in records
-            )
-            self._pending_count += len(records)
+        for partition, inputs in fetched.items():
+            pending = self._pending.setdefault(partition, [])
+            before = len(pending)
+            pending.extend(inputs)
+            self._pending_count += len(pending) - before
         self._arrived.set()
         if self._pending_count >= PENDING_MAX:
             self._room.clear()
@@ -187,25 +115,21 @@ class Processing:
 
     # Assignment ----------------------------------------------------------------------------------------
 
-    async def assigned(self, places: set[TP]) -> dict[TP, int]:
+    async def assigned(self, partitions: Collection[int]) -> dict[int, int]:
         """Makes the memory of the assigned partitions anew; gives the offsets to read from."""
-        mine = sorted(place.partition for place in places if place.topic == self.stream.input)
+        positions: dict[int, int] = {}
         async with self._busy:
             self.memories.clear()
             self.stopped.clear()
             self._forget_pending()
-            positions: dict[TP, int] = {}
-            for partition in mine:
+            for partition in sorted(partitions):
                 memory = await self._adopt(partition)
                 if memory is not None:
                     self.memories[partition] = memory
-                    positions[TP(self.stream.input, partition)] = memory.position
-                else:
-                    positions[TP(self.stream.input, partition)] = 0
+                # Nothing is taken of a partition that stands still, from wherever it is read.
+                positions[partition] = 0 if memory is None else memory.position
             self.assigned_once.set()
-        log.info(
-            "%s: assigned partitions %s at %s", self.stream.name, mine, {p.partition: o for p, o in positions.items()}
-        )
+        log.info("%s: assigned partitions at %s", self.stream.name, positions)
         return positions
 
     async def _adopt(self, partition: int) -> PartitionMemory | None:
@@ -322,11 +246,7 @@ class Processing:
             self._give_up(partition)
         self.last_step_at = time.monotonic()
         self._to_commit.update(
-            {
-                TP(self.stream.input, memory.partition): memory.position
-                for memory in memories
-                if memory.partition not in overtaken
-            }
+            {memory.partition: memory.position for memory in memories if memory.partition not in overtaken}
         )
         if self._committing is None or self._committing.done():
             self._committing = asyncio.create_task(self._commit(), name=f"{self.stream.name}-commit")
@@ -337,7 +257,7 @@ class Processing:
         while self._to_commit:
             positions, self._to_commit = self._to_commit, {}
             with contextlib.suppress(Exception):
-                await self._app.consumer.commit_positions(positions)
+                await self._in_group.commit(positions)
 
     async def _append_outcomes(self, outcomes: list[tuple[PartitionMemory, Outcome]]) -> None:
         async def own(memory: PartitionMemory, groups: list[list[tuple[str, bytes]]]) -> None:
@@ -383,17 +303,16 @@ class Processing:
         task.add_done_callback(self._readopting.discard)
 
     async def _take_up(self, partition: int) -> None:
-        place = TP(self.stream.input, partition)
         await asyncio.sleep(RETRY_SECONDS)
         async with self._busy:
-            if place not in self._app.consumer.assignment() or partition in self.memories:
+            if partition in self.memories or not self._in_group.holds(partition):
                 return
             memory = await self._adopt(partition)
             if memory is None:
                 return
             self._pending.pop(partition, None)
             try:
-                await self._app.consumer.seek_wait({place: memory.position})
+                await self._in_group.seek(partition, memory.position)
             except Exception as error:
                 # The group takes the partition away at this moment, or the broker does not answer.
                 log.warning("%s-%s: cannot be read on yet: %r", self.stream.name, partition, error)

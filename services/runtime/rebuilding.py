@@ -18,7 +18,7 @@ from services.runtime.kafka import Kafka, Stored
 from services.runtime.projecting import Projection
 from services.runtime.provision import PROVISIONING_LOCK, provision_tables
 from services.runtime.service import Definition, projection_of
-from services.runtime.snapshots import Snapshots
+from services.runtime.snapshots import PostgresTables, Snapshots
 from services.runtime.stepping import Contradiction, Input, PartitionMemory, Stepper
 from services.runtime.watching import Watch
 from services.wire.records import CONTRACTS, Unreadable
@@ -90,7 +90,7 @@ async def rebuild_processor(
 
     With `until`, as of where it stood; gives what the log then lacks. Raises Contradiction, BrokerAway.
     """
-    snapshots = Snapshots(pool, stepper)
+    snapshots = Snapshots(PostgresTables(pool, stepper.stream.name), stepper)
     lacking: list[str] = []
     stream, topic = stepper.stream.name, stepper.stream.input
     ends = await kafka.ends(sorted({stream, topic}))

@@ -30,6 +30,7 @@ from services.runtime.door import Door
 from services.runtime.feeds import Extra, Feeds
 from services.runtime.forms import BODY_BYTES_MAX, ID_PATTERN, KEY_PATTERN, Forms, Malformed
 from services.runtime.heartbeat import Heartbeat
+from services.runtime.joining import Membership
 from services.runtime.kafka import Kafka
 from services.runtime.metrics import exposition
 from services.runtime.par import warn_of_the_implausible
@@ -39,6 +40,7 @@ from services.runtime.provision import TopicWrong, provision_tables, provision_t
 from services.runtime.published import load_paytables
 from services.runtime.self_check import configuration_sha256, software_sha256, unexpected
 from services.runtime.settings import Settings, SettingWrong, environment, settings_from
+from services.runtime.snapshots import PostgresTables, Snapshots
 from services.runtime.stepping import Processor, Stepper
 from services.runtime.submissions import load
 from services.runtime.tokens import Person, Tokens
@@ -100,6 +102,7 @@ class Parts:
     watch: Watch
     projection: Projection
     processing: Processing | None
+    membership: Membership | None
     desk: Desk | None
     feeds: Feeds | None
     heartbeat: Heartbeat | None
@@ -156,15 +159,18 @@ def _parts(definition: Definition, settings: Settings, book: RuleBook, pool: asy
         projection.on_missed.append(feeds.begin_again)
     if desk is not None:
         projection.listeners.append(desk.tell)
-    processing = None
+    processing = membership = None
     if definition.processor is not None:
-        processing = Processing(Stepper(definition.processor, book), kafka, pool, settings.instance)
+        stepper = Stepper(definition.processor, book)
+        processing = Processing(stepper, kafka, Snapshots(PostgresTables(pool, stepper.stream.name), stepper))
+        membership = Membership(processing, settings.kafka, settings.instance)
     heartbeat = Heartbeat(settings.progressive_url) if definition.linked else None
     made_of = {"software": software_sha256(), "configuration": configuration_sha256(book, settings)}
     log.info("made of software %s, configuration %s", made_of["software"], made_of["configuration"])
     return Parts(
-        definition, settings, book, kafka, pool, watch, projection, processing, desk, feeds, heartbeat, made_of
-    )
+        definition, settings, book, kafka, pool, watch, projection, processing, membership, desk, feeds, heartbeat,
+        made_of,
+    )  # fmt: skip
 
 
 async def _until_there(name: str, parts: Parts, act: Callable[[], Awaitable[Any]]) -> None:
@@ -192,8 +198,8 @@ async def _start(parts: Parts) -> None:
     parts.projection.start()
     if parts.heartbeat is not None:
         parts.heartbeat.start()
-    if parts.processing is not None:
-        await parts.processing.start()
+    if parts.membership is not None:
+        await parts.membership.start()
     # What is here now stays. To look through it again and again would hold up everything for a tenth of a second.
     gc.collect()
     gc.freeze()
@@ -207,8 +213,8 @@ async def _start(parts: Parts) -> None:
 async def _stop(parts: Parts, starting: asyncio.Task[None]) -> None:
     starting.cancel()
     await asyncio.gather(starting, return_exceptions=True)
-    if parts.processing is not None:
-        await parts.processing.stop()
+    if parts.membership is not None:
+        await parts.membership.stop()
     await parts.projection.stop()
     if parts.heartbeat is not None:
         await parts.heartbeat.stop()

@@ -1,7 +1,11 @@
-"""Snapshots in PostgreSQL: the states of the keys touched and the input position, in one transaction, compared and set."""
+"""Snapshots: the states of the keys touched and the input position, in one transaction, compared and set.
 
+What is kept, and when, is here as `Snapshots`; the rows themselves are PostgreSQL's, behind `SnapshotTables`.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import asyncpg
 
@@ -16,7 +20,138 @@ class Place:
 
     position: int
     log_end: int
-    version: str
+    decided_until: int
+
+
+class KeyRow(NamedTuple):
+    """The state of one key behind the last input that touched it."""
+
+    partition: int
+    key: str
+    sequence: int
+    hash: bytes
+    input_sequence: int
+    input_hash: bytes
+    persons: bytes
+    state: bytes
+
+
+class MarkRow(NamedTuple):
+    """The highest command that a key has seen of one processor and key."""
+
+    partition: int
+    key: str
+    source: str
+    sequence: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """All that is kept of a partition."""
+
+    place: Place
+    keys: Sequence[KeyRow] = ()
+    marks: Sequence[MarkRow] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A partition moves on from where it must still be, with the rows of the keys that were touched."""
+
+    partition: int
+    expected: int
+    place: Place
+    keys: Sequence[KeyRow]
+    marks: Sequence[MarkRow]
+
+
+class SnapshotTables(Protocol):
+    """The rows of one stream's snapshots."""
+
+    async def read(self, partition: int, version: str) -> Held:
+        """What is held of a partition, as of one moment; its alarm is over.
+
+        Rows of another version are dropped: the partition then stands at position 0, and the end of its own log is kept.
+        """
+
+    async def move(self, moves: Sequence[Move], version: str) -> set[int]:
+        """Writes each move whose partition is still at the expected position, all in one transaction; gives the others."""
+
+    async def alarm(self, partition: int, version: str, text: str) -> None:
+        """Notes why a partition stands still, for the back office."""
+
+
+class Snapshots:
+    """The snapshots of one stream's processor. `version` is the shape of its states, unless told."""
+
+    def __init__(self, tables: SnapshotTables, stepper: Stepper, version: str | None = None) -> None:
+        self._tables = tables
+        self._name = stepper.stream.name
+        self._kind = stepper.processor.state_type
+        # A snapshot whose states have another shape is not read: the logs are.
+        self._version = version or shape_of(self._kind)
+
+    async def load(self, partition: int) -> tuple[PartitionMemory, int]:
+        """The memory of a partition as its snapshot has it, and up to which offset of the own log commands were sent."""
+        held = await self._tables.read(partition, self._version)
+        place = held.place
+        if not place.position and not held.keys:
+            # Nothing is folded yet, or what was is dropped: the log is read from its beginning.
+            return PartitionMemory(partition, 0, 0, 0), place.log_end
+        memory = PartitionMemory(partition, place.position, place.log_end, place.decided_until, place.position)
+        for row in held.keys:
+            memory.keys[row.key] = KeyMemory(
+                f"{self._name}/{row.key}",
+                decode_state(self._kind, row.state),
+                Head(row.sequence, row.hash),
+                Head(row.input_sequence, row.input_hash),
+                row.persons,
+            )
+        for mark in held.marks:
+            memory.keys[mark.key].seen.marks[mark.source] = (mark.sequence, mark.number)
+        return memory, place.log_end
+
+    async def save(self, memories: list[PartitionMemory]) -> set[int]:
+        """Writes what was touched where the position is still the one last saved; gives the partitions that were overtaken.
+
+        One transaction for all; where one was overtaken nothing of it is written and the rest is.
+        """
+        overtaken = await self._tables.move([_move_of(memory) for memory in memories], self._version)
+        for memory in memories:
+            if memory.partition in overtaken:
+                continue
+            memory.saved = memory.position
+            for key in memory.touched:
+                memory.keys[key].seen.touched.clear()
+            memory.touched.clear()
+        return overtaken
+
+    async def alarm(self, partition: int, text: str) -> None:
+        """Notes why a partition stands still, for the back office."""
+        await self._tables.alarm(partition, self._version, text)
+
+
+def _move_of(memory: PartitionMemory) -> Move:
+    # Once the inputs are past it, it says nothing.
+    decided_until = memory.decided_until if memory.decided_until > memory.position else 0
+    touched = [(key, memory.keys[key]) for key in sorted(memory.touched)]
+    return Move(
+        memory.partition,
+        memory.saved,
+        Place(memory.position, memory.log_end, decided_until),
+        [
+            KeyRow(
+                memory.partition, key, known.own.head.sequence, known.own.head.hash, known.input.head.sequence,
+                known.input.head.hash, known.seen.persons, encode_state(known.state),
+            )
+            for key, known in touched
+        ],
+        [
+            MarkRow(memory.partition, key, source, *known.seen.marks[source])
+            for key, known in touched for source in sorted(known.seen.touched)
+        ],
+    )  # fmt: skip
 
 
 SAVE_POSITION = """
@@ -36,113 +171,68 @@ ON CONFLICT (stream, partition, key, source) DO UPDATE SET sequence = excluded.s
 """
 
 
-class Snapshots:
-    """The snapshots of one stream's processor."""
+class PostgresTables:
+    """The rows of one stream's snapshots in PostgreSQL."""
 
-    def __init__(self, pool: asyncpg.Pool, stepper: Stepper) -> None:
+    def __init__(self, pool: asyncpg.Pool, stream: str) -> None:
         self._pool = pool
-        self._stepper = stepper
-        self._stream = stepper.stream.name
-        # A snapshot whose states have another shape is not read: the logs are.
-        self._version = shape_of(stepper.processor.state_type)
+        self._stream = stream
 
-    async def load(self, partition: int) -> tuple[PartitionMemory, int]:
-        """The memory of a partition as its snapshot has it, and up to which offset of the own log commands were sent."""
-        stream = self._stream
+    async def read(self, partition: int, version: str) -> Held:
+        where = "WHERE stream = $1 AND partition = $2"
+        at = (self._stream, partition)
         async with self._pool.acquire() as connection, connection.transaction(isolation="repeatable_read"):
             row = await connection.fetchrow(
-                "SELECT position, log_end, decided_until, version FROM positions WHERE stream = $1 AND partition = $2",
-                stream,
-                partition,
+                f"SELECT position, log_end, decided_until, version FROM positions {where}", *at
             )
             if row is None:
                 await connection.execute(
                     "INSERT INTO positions (stream, partition, position, log_end, decided_until, version)"
-                    " VALUES ($1, $2, 0, 0, 0, $3)"
-                    " ON CONFLICT DO NOTHING", stream, partition, self._version,
+                    " VALUES ($1, $2, 0, 0, 0, $3) ON CONFLICT DO NOTHING",
+                    *at, version,
                 )  # fmt: skip
-                return PartitionMemory(partition, 0, 0, 0), 0
-            await connection.execute(
-                "UPDATE positions SET alarm = NULL WHERE stream = $1 AND partition = $2 AND alarm IS NOT NULL",
-                stream, partition,
-            )  # fmt: skip
-            if row["version"] != self._version:
-                await connection.execute(
-                    "DELETE FROM snapshots WHERE stream = $1 AND partition = $2", stream, partition
-                )
-                await connection.execute("DELETE FROM marks WHERE stream = $1 AND partition = $2", stream, partition)
-                await connection.execute(
-                    "UPDATE positions SET position = 0 WHERE stream = $1 AND partition = $2", stream, partition
-                )
-                return PartitionMemory(partition, 0, 0, 0), row["log_end"]
-            memory = PartitionMemory(partition, row["position"], row["log_end"], row["decided_until"], row["position"])
-            await self._load_keys(connection, memory)
-        return memory, row["log_end"]
-
-    async def _load_keys(self, connection: Any, memory: PartitionMemory) -> None:
-        kind = self._stepper.processor.state_type
-        where = "WHERE stream = $1 AND partition = $2"
-        for row in await connection.fetch(f"SELECT * FROM snapshots {where}", self._stream, memory.partition):
-            memory.keys[row["key"]] = KeyMemory(
-                f"{self._stream}/{row['key']}",
-                decode_state(kind, row["state"]),
-                Head(row["sequence"], row["hash"]),
-                Head(row["input_sequence"], row["input_hash"]),
-                row["persons"],
+                return Held(Place(0, 0, 0))
+            await connection.execute(f"UPDATE positions SET alarm = NULL {where} AND alarm IS NOT NULL", *at)
+            if row["version"] != version:
+                await connection.execute(f"DELETE FROM snapshots {where}", *at)
+                await connection.execute(f"DELETE FROM marks {where}", *at)
+                await connection.execute(f"UPDATE positions SET position = 0, decided_until = 0 {where}", *at)
+                return Held(Place(0, row["log_end"], 0))
+            keys = await connection.fetch(
+                "SELECT partition, key, sequence, hash, input_sequence, input_hash, persons, state"
+                f" FROM snapshots {where}",
+                *at,
             )
-        for row in await connection.fetch(f"SELECT * FROM marks {where}", self._stream, memory.partition):
-            memory.keys[row["key"]].seen.marks[row["source"]] = (row["sequence"], row["number"])
+            marks = await connection.fetch(f"SELECT partition, key, source, sequence, number FROM marks {where}", *at)
+        place = Place(row["position"], row["log_end"], row["decided_until"])
+        return Held(place, [KeyRow(*each) for each in keys], [MarkRow(*each) for each in marks])
 
-    async def save(self, memories: list[PartitionMemory]) -> set[int]:
-        """Writes what was touched where the position is still the one last saved; gives the partitions that were overtaken.
-
-        One transaction for all; where one was overtaken nothing of it is written and the rest is.
-        """
+    async def move(self, moves: Sequence[Move], version: str) -> set[int]:
         overtaken: set[int] = set()
         async with self._pool.acquire() as connection, connection.transaction():
-            for memory in sorted(memories, key=lambda memory: memory.partition):
+            # In one order whoever writes, so that two workers cannot wait for each other.
+            for move in sorted(moves, key=lambda move: move.partition):
+                place = move.place
                 status = await connection.execute(
                     SAVE_POSITION,
-                    self._stream,
-                    memory.partition,
-                    memory.position,
-                    memory.log_end,
-                    memory.saved,
-                    self._version,
-                    # Once the inputs are past it, it says nothing.
-                    memory.decided_until if memory.decided_until > memory.position else 0,
-                )
+                    self._stream, move.partition, place.position, place.log_end, move.expected, version,
+                    place.decided_until,
+                )  # fmt: skip
                 if status != "UPDATE 1":
-                    overtaken.add(memory.partition)
-            kept = [memory for memory in memories if memory.partition not in overtaken]
-            await self._save_keys(connection, kept)
-        for memory in kept:
-            memory.saved = memory.position
-            for key in memory.touched:
-                memory.keys[key].seen.touched.clear()
-            memory.touched.clear()
+                    overtaken.add(move.partition)
+            kept = [move for move in moves if move.partition not in overtaken]
+            await self._write(connection, SAVE_STATES, [row for move in kept for row in move.keys])
+            await self._write(connection, SAVE_MARKS, [row for move in kept for row in move.marks])
         return overtaken
 
-    async def _save_keys(self, connection: Any, memories: list[PartitionMemory]) -> None:
-        rows = [
-            (m.partition, key, k.own.head.sequence, k.own.head.hash, k.input.head.sequence, k.input.head.hash,
-             k.seen.persons, encode_state(k.state))
-            for m in memories for key in sorted(m.touched) if (k := m.keys[key])
-        ]  # fmt: skip
+    async def _write(self, connection: Any, statement: str, rows: Sequence[KeyRow | MarkRow]) -> None:
         if rows:
-            await connection.execute(SAVE_STATES, self._stream, *(list(column) for column in zip(*rows, strict=True)))
-        marks = [
-            (m.partition, key, source, *m.keys[key].seen.marks[source])
-            for m in memories for key in sorted(m.touched) for source in sorted(m.keys[key].seen.touched)
-        ]  # fmt: skip
-        if marks:
-            await connection.execute(SAVE_MARKS, self._stream, *(list(column) for column in zip(*marks, strict=True)))
+            await connection.execute(statement, self._stream, *(list(column) for column in zip(*rows, strict=True)))
 
-    async def alarm(self, partition: int, text: str) -> None:
-        """Notes why a partition stands still, for the back office."""
+    async def alarm(self, partition: int, version: str, text: str) -> None:
         await self._pool.execute(
             "INSERT INTO positions (stream, partition, position, log_end, decided_until, version, alarm)"
             " VALUES ($1, $2, 0, 0, 0, $3, $4)"
             " ON CONFLICT (stream, partition) DO UPDATE SET alarm = excluded.alarm",
-            self._stream, partition, self._version, text,
+            self._stream, partition, version, text,
         )  # fmt: skip

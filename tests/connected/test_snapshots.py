@@ -7,7 +7,7 @@ import asyncpg
 
 from services.runtime.database import pool_of
 from services.runtime.provision import provision_tables
-from services.runtime.snapshots import Snapshots
+from services.runtime.snapshots import PostgresTables, Snapshots
 from services.runtime.stepping import PartitionMemory, Stepper
 from services.wagers.processor import PROCESSOR as WAGERS
 from tests.services.test_stepping import inputs_of
@@ -27,7 +27,7 @@ def with_snapshots(postgres: parts.Database, name: str, act: Callable[[Snapshots
         pool = await pool_of(dsn)
         try:
             stepper = Stepper(WAGERS, BOOK)
-            await act(Snapshots(pool, stepper), stepper)
+            await act(Snapshots(PostgresTables(pool, stepper.stream.name), stepper), stepper)
         finally:
             await pool.close()
 
