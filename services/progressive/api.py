@@ -101,7 +101,7 @@ def routes(parts: Parts) -> APIRouter:
         moment = moment_ms(as_of)
         if moment is None and sequence is None:
             return now
-        then = await state_at(parts.projection, progressive_id, sequence, moment)
+        then = await state_at(parts.projection, parts.pool, progressive_id, sequence, moment)
         if not then.levels:
             raise HTTPException(404, f"The progressive {progressive_id} was not open yet.")
         return jackpots.view(progressive_id, then)

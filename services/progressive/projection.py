@@ -47,7 +47,7 @@ async def apply(connection: Any, facts: Sequence[Fact]) -> None:
 
 
 async def state_at(
-    projection: Projection, progressive_id: str, sequence: int | None, at_ms: int | None
+    projection: Projection, pool: Any, progressive_id: str, sequence: int | None, at_ms: int | None
 ) -> jackpots.State:
     """A progressive at a moment of its past: the fold of all records up to that sequence and up to that time,
     whichever comes first; INITIAL before the first.
@@ -55,7 +55,7 @@ async def state_at(
     Raises BrokerAway.
     """
     sequence, at_ms = sequence or LATEST, LATEST if at_ms is None else at_ms
-    row = await projection.pool.fetchrow(
+    row = await pool.fetchrow(
         "SELECT place, state FROM progressive_moments WHERE progressive_id = $1 AND sequence <= $2 AND at_ms <= $3"
         " ORDER BY sequence DESC LIMIT 1",
         progressive_id, sequence, at_ms,

@@ -3,9 +3,9 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.errors import KafkaError
@@ -219,6 +219,12 @@ class Kafka:
         finally:
             await _let_go(consumer)
 
+    @contextlib.asynccontextmanager
+    async def tail(self) -> AsyncIterator["Tail"]:
+        """Reads several logs for ever. Raises BrokerAway."""
+        async with self.reader() as reader:
+            yield _ReaderTail(reader)
+
     async def ends(self, topics: Sequence[str]) -> dict[tuple[str, int], tuple[int, int]]:
         """For each (topic, partition) the first offset that is held and the one behind the last. Raises BrokerAway."""
         async with self.reader() as reader:
@@ -242,6 +248,42 @@ class Kafka:
                         return
                     yield item
                     position = item.offset + 1
+
+
+class Tail(Protocol):
+    """Several logs, read on for ever."""
+
+    async def ends(self, topics: Sequence[str]) -> dict[tuple[str, int], tuple[int, int]]:
+        """As Kafka.ends."""
+
+    def seek(self, offsets: Mapping[tuple[str, int], int]) -> None:
+        """Reads these places from there on, and no others."""
+
+    async def fetch(self, timeout_ms: int) -> list[list[Stored]]:
+        """What has come, a list for each place; nothing where nothing comes in time. Raises BrokerAway."""
+
+    async def ping(self, topic: str, seconds: float) -> None:
+        """Asks the broker something small. Raises BrokerAway when it does not answer in time."""
+
+
+class _ReaderTail:
+    def __init__(self, reader: AIOKafkaConsumer) -> None:
+        self._reader = reader
+
+    async def ends(self, topics: Sequence[str]) -> dict[tuple[str, int], tuple[int, int]]:
+        return await ends_of(self._reader, topics)
+
+    def seek(self, offsets: Mapping[tuple[str, int], int]) -> None:
+        places = {TopicPartition(*place): offset for place, offset in offsets.items()}
+        self._reader.assign(list(places))
+        for place, offset in places.items():
+            self._reader.seek(place, offset)
+
+    async def fetch(self, timeout_ms: int) -> list[list[Stored]]:
+        return await fetch(self._reader, timeout_ms)
+
+    async def ping(self, topic: str, seconds: float) -> None:
+        await ping(self._reader, topic, seconds)
 
 
 async def ends_of(reader: AIOKafkaConsumer, topics: Sequence[str]) -> dict[tuple[str, int], tuple[int, int]]:

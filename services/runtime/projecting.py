@@ -1,23 +1,24 @@
 """Projections: a log tailed into rows. Rows and position move in one transaction; then whoever waits is told.
 
 Every instance of a service tails the whole log, so that each can answer its own callers. They may all
-write: a row lock on the position makes the second find the work done.
+write: a row lock on the position makes the second find the work done. Where a projection stands is PostgreSQL's, behind
+`ReaderTables`; the rows themselves are written by each service's `apply`.
 """
 
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import asyncpg
-from aiokafka import TopicPartition
 
 from services.core.chain import Head
 from services.runtime import database
 from services.runtime.database import DATABASE_AWAY
-from services.runtime.kafka import BrokerAway, Kafka, Stored, ends_of, fetch, ping
+from services.runtime.kafka import BrokerAway, Stored, Tail
 from services.runtime.stepping import Chain, Contradiction
 from services.runtime.vital import start_vital, stop_vital
 from services.wire.records import CONTRACTS, Record, Unreadable
@@ -53,6 +54,62 @@ class Log:
 
 Apply = Callable[[Any, Sequence[Fact]], Awaitable[None]]
 Listener = Callable[[Sequence[Fact]], None]
+TopicPartition = tuple[str, int]
+
+
+class HeadRow(NamedTuple):
+    """The last record of a key as a projection has it, and the fold of its events where one is kept."""
+
+    topic: str
+    partition: int
+    key: str
+    sequence: int
+    hash: bytes
+    state: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Stood:
+    """Where a projection stands by its rows; `versions` are those of the shapes that it wrote."""
+
+    positions: Mapping[TopicPartition, int]
+    versions: frozenset[str]
+    heads: Sequence[HeadRow]
+
+
+class Writing(Protocol):
+    """One transaction: `connection` is what rows are written with."""
+
+    connection: Any
+
+    async def stand(self, places: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        """Where these places stand. Nobody else moves them before this transaction ends."""
+
+    async def advance(self, moved: Mapping[TopicPartition, int], last_ms: int, heads: Sequence[HeadRow]) -> None:
+        """Moves places on, with the heads of the keys that were touched. Their alarm is over."""
+
+
+class ReaderTables(Protocol):
+    """The rows of one projection that say where it stands."""
+
+    async def load(self) -> Stood:
+        """All of it, as of one moment. Its alarms are over."""
+
+    def writing(self, version: str) -> AbstractAsyncContextManager[Writing]:
+        """A transaction, which is carried out where its block ends well."""
+
+    async def alarm(self, text: str) -> None:
+        """Notes why the projection stands still."""
+
+    async def ping(self, seconds: float) -> None:
+        """Whether the database answers in time; raises one of DATABASE_AWAY where it does not."""
+
+
+class Logs(Protocol):
+    """What a projection asks of the broker; `runtime/kafka.py` says what each means."""
+
+    def tail(self) -> AbstractAsyncContextManager[Tail]: ...
+    def read(self, topic: str, partition: int, start: int, end: int) -> AsyncIterator[Stored]: ...
 
 
 class _Key:
@@ -71,8 +128,8 @@ class Projection:
         reader: str,
         logs: Sequence[Log],
         apply: Apply,
-        kafka: Kafka,
-        pool: asyncpg.Pool,
+        kafka: Logs,
+        tables: ReaderTables,
         shapes: Sequence[type] = (),
     ) -> None:
         self.reader = reader
@@ -81,7 +138,7 @@ class Projection:
         self.on_missed: list[Callable[[], None]] = []
         """Called when facts were written that the listeners were never told of."""
         self.kafka = kafka
-        self.pool = pool
+        self.tables = tables
         self.version = shape_of(*(each.state_type for each in logs), *shapes)
         self.alarm: str | None = None
         self.caught_up = asyncio.Event()
@@ -153,68 +210,59 @@ class Projection:
 
     async def _note_alarm(self) -> None:
         try:
-            await self.pool.execute("UPDATE readers SET alarm = $2 WHERE reader = $1", self.reader, self.alarm)
+            await self.tables.alarm(self.alarm or "")
         except DATABASE_AWAY as error:
             log.warning("projection %s: its alarm could not be noted: %s", self.reader, error)
 
     async def _tail(self) -> None:
-        async with self.kafka.reader() as reader:
-            ends = await ends_of(reader, list(self.logs))
+        async with self.kafka.tail() as tail:
+            ends = await tail.ends(list(self.logs))
             await self._load(list(ends))
             for place, (_, end) in ends.items():
                 if self.positions[place] > end:
                     raise Contradiction(
                         f"{place[0]}-{place[1]} ends at {end}, before the position {self.positions[place]}"
                     )
-            places = {place: TopicPartition(*place) for place in ends}
-            reader.assign(list(places.values()))
-            for place, topic_partition in places.items():
-                # The last record that was read is read again: its bytes must still be those that the rows were made of.
-                reader.seek(topic_partition, max(ends[place][0], self.positions[place] - 1))
+            # The last record that was read is read again: its bytes must still be those that the rows were made of.
+            tail.seek({place: max(first, self.positions[place] - 1) for place, (first, _) in ends.items()})
+            now = asyncio.get_running_loop().time
             checked = 0.0
             while True:
                 if not self.caught_up.is_set() and all(self.positions[p] >= end for p, (_, end) in ends.items()):
                     self.caught_up.set()
-                batches = await fetch(reader, IDLE_MS)
+                batches = await tail.fetch(IDLE_MS)
                 if batches:
                     await self._take(batches)
                     self.alarm = None
                     self.fresh_at = time.monotonic()
-                elif time.monotonic() - checked > 0.4:
-                    checked = time.monotonic()
-                    await self._prove_fresh(reader, next(iter(self.logs)))
+                elif now() - checked > 0.4:
+                    checked = now()
+                    await self._prove_fresh(tail, next(iter(self.logs)))
 
-    async def _prove_fresh(self, reader: Any, topic: str) -> None:
+    async def _prove_fresh(self, tail: Tail, topic: str) -> None:
         """Silence may be an idle house or a dead broker: ask both the broker and the database."""
-        await ping(reader, topic, PATIENCE_SECONDS)
-        await database.ping(self.pool, PATIENCE_SECONDS)
+        await tail.ping(topic, PATIENCE_SECONDS)
+        await self.tables.ping(PATIENCE_SECONDS)
         self.fresh_at = time.monotonic()
 
-    async def _load(self, places: list[tuple[str, int]]) -> None:
-        async with self.pool.acquire() as connection, connection.transaction(isolation="repeatable_read"):
-            rows = await connection.fetch("SELECT * FROM readers WHERE reader = $1", self.reader)
-            await connection.execute(
-                "UPDATE readers SET alarm = NULL WHERE reader = $1 AND alarm IS NOT NULL", self.reader
+    async def _load(self, places: list[TopicPartition]) -> None:
+        stood = await self.tables.load()
+        if stood.versions - {self.version}:
+            raise Contradiction(
+                f"the rows of projection {self.reader} have another version's shape; run `roundlog rebuild`"
             )
-            other = next((row["version"] for row in rows if row["version"] != self.version), None)
-            if other is not None:
-                raise Contradiction(
-                    f"the rows of projection {self.reader} have another version's shape; run `roundlog rebuild`"
-                )
-            stood = {(row["topic"], row["partition"]): row["position"] for row in rows}
-            heads = await connection.fetch("SELECT * FROM heads WHERE reader = $1", self.reader)
-        told, self.positions = self.positions, {place: stood.get(place, 0) for place in places}
+        told, self.positions = self.positions, {place: stood.positions.get(place, 0) for place in places}
         if any(self.positions[place] > told.get(place, self.positions[place]) for place in places):
             # The database has what we wrote when its answer was lost on the way, or what another instance wrote.
             for missed in self.on_missed:
                 missed()
         self._held = {}
         self._keys = {}
-        for row in heads:
-            each = self.logs[row["topic"]]
-            state = decode_state(each.state_type, row["state"]) if each.state_type is not None else None
-            chain = Chain(f"{row['topic']}/{row['key']}", Head(row["sequence"], row["hash"]))
-            self._keys[row["topic"], row["key"]] = _Key(chain, state)
+        for row in stood.heads:
+            each = self.logs[row.topic]
+            state = decode_state(each.state_type, row.state) if each.state_type is not None else None
+            chain = Chain(f"{row.topic}/{row.key}", Head(row.sequence, row.hash))
+            self._keys[row.topic, row.key] = _Key(chain, state)
 
     async def _take(self, batches: list[list[Stored]]) -> None:
         facts: list[Fact] = []
@@ -261,49 +309,92 @@ class Projection:
         return Fact(stored.topic, stored.key, record, stored, known.state)
 
     async def _write(
-        self, facts: list[Fact], moved: dict[tuple[str, int], int], touched: set[tuple[str, str, int]]
+        self, facts: list[Fact], moved: dict[TopicPartition, int], touched: set[tuple[str, str, int]]
     ) -> None:
         """Rows and positions in one transaction. What another instance has written already is left out."""
         last_ms = max((fact.record.recorded_at_ms for fact in facts), default=0)
-        async with self.pool.acquire() as connection, connection.transaction():
-            # The logs can make these rows again, so a crash of the database may take the last of them.
-            await connection.execute("SET LOCAL synchronous_commit = off")
-            stood: dict[tuple[str, int], int] = {}
-            for topic, partition in sorted(moved):
-                await connection.execute(
-                    "INSERT INTO readers (reader, topic, partition, position, version) VALUES ($1, $2, $3, 0, $4)"
-                    " ON CONFLICT DO NOTHING",
-                    self.reader, topic, partition, self.version,
-                )  # fmt: skip
-                stood[topic, partition] = await connection.fetchval(
-                    "SELECT position FROM readers WHERE reader = $1 AND topic = $2 AND partition = $3 FOR UPDATE",
-                    self.reader, topic, partition,
-                )  # fmt: skip
+        async with self.tables.writing(self.version) as writing:
+            stood = await writing.stand(sorted(moved))
             if any(stood[place] < self.positions[place] for place in moved):
                 raise TimeoutError("the database stands before this projection; it was put back to an earlier copy")
             fresh = [fact for fact in facts if fact.stored.offset >= stood[fact.topic, fact.stored.partition]]
             if fresh:
-                await self._apply(connection, fresh)
+                await self._apply(writing.connection, fresh)
             ahead = {place: end for place, end in moved.items() if end > stood[place]}
-            await self._save_heads(connection, [one for one in touched if (one[0], one[2]) in ahead])
-            await connection.executemany(
-                "UPDATE readers SET position = $4, last_ms = greatest(last_ms, $5), alarm = NULL"
-                " WHERE reader = $1 AND topic = $2 AND partition = $3",
-                [(self.reader, topic, partition, end, last_ms) for (topic, partition), end in ahead.items()],
-            )
+            heads = [self._head(*one) for one in sorted(touched) if (one[0], one[2]) in ahead]
+            await writing.advance(ahead, last_ms, heads)
 
-    async def _save_heads(self, connection: Any, touched: list[tuple[str, str, int]]) -> None:
-        rows = []
-        for topic, key, partition in sorted(touched):
-            known = self._keys[topic, key]
-            head = known.chain.head
-            state = encode_state(known.state) if self.logs[topic].evolve is not None else b""
-            rows.append((topic, partition, key, head.sequence, head.hash, state))
-        if rows:
+    def _head(self, topic: str, key: str, partition: int) -> HeadRow:
+        known = self._keys[topic, key]
+        head = known.chain.head
+        state = encode_state(known.state) if self.logs[topic].evolve is not None else b""
+        return HeadRow(topic, partition, key, head.sequence, head.hash, state)
+
+
+class PostgresReaders:
+    """Where one projection stands, in PostgreSQL."""
+
+    def __init__(self, pool: asyncpg.Pool, reader: str) -> None:
+        self._pool = pool
+        self._reader = reader
+
+    async def load(self) -> Stood:
+        async with self._pool.acquire() as connection, connection.transaction(isolation="repeatable_read"):
+            rows = await connection.fetch("SELECT * FROM readers WHERE reader = $1", self._reader)
             await connection.execute(
+                "UPDATE readers SET alarm = NULL WHERE reader = $1 AND alarm IS NOT NULL", self._reader
+            )
+            heads = await connection.fetch(
+                "SELECT topic, partition, key, sequence, hash, state FROM heads WHERE reader = $1", self._reader
+            )
+        positions = {(row["topic"], row["partition"]): row["position"] for row in rows}
+        return Stood(positions, frozenset(row["version"] for row in rows), [HeadRow(*head) for head in heads])
+
+    @asynccontextmanager
+    async def writing(self, version: str) -> AsyncIterator[Writing]:
+        async with self._pool.acquire() as connection, connection.transaction():
+            # The logs can make these rows again, so a crash of the database may take the last of them.
+            await connection.execute("SET LOCAL synchronous_commit = off")
+            yield _PostgresWriting(connection, self._reader, version)
+
+    async def alarm(self, text: str) -> None:
+        await self._pool.execute("UPDATE readers SET alarm = $2 WHERE reader = $1", self._reader, text)
+
+    async def ping(self, seconds: float) -> None:
+        await database.ping(self._pool, seconds)
+
+
+class _PostgresWriting:
+    def __init__(self, connection: Any, reader: str, version: str) -> None:
+        self.connection = connection
+        self._reader = reader
+        self._version = version
+
+    async def stand(self, places: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        stood: dict[TopicPartition, int] = {}
+        for topic, partition in places:
+            await self.connection.execute(
+                "INSERT INTO readers (reader, topic, partition, position, version) VALUES ($1, $2, $3, 0, $4)"
+                " ON CONFLICT DO NOTHING",
+                self._reader, topic, partition, self._version,
+            )  # fmt: skip
+            stood[topic, partition] = await self.connection.fetchval(
+                "SELECT position FROM readers WHERE reader = $1 AND topic = $2 AND partition = $3 FOR UPDATE",
+                self._reader, topic, partition,
+            )  # fmt: skip
+        return stood
+
+    async def advance(self, moved: Mapping[TopicPartition, int], last_ms: int, heads: Sequence[HeadRow]) -> None:
+        if heads:
+            await self.connection.execute(
                 "INSERT INTO heads (reader, topic, partition, key, sequence, hash, state)"
                 " SELECT $1, * FROM unnest($2::text[], $3::int[], $4::text[], $5::bigint[], $6::bytea[], $7::bytea[])"
                 " ON CONFLICT (reader, topic, key) DO UPDATE SET sequence = excluded.sequence, hash = excluded.hash,"
                 " state = excluded.state",
-                self.reader, *(list(column) for column in zip(*rows, strict=True)),
+                self._reader, *(list(column) for column in zip(*heads, strict=True)),
             )  # fmt: skip
+        await self.connection.executemany(
+            "UPDATE readers SET position = $4, last_ms = greatest(last_ms, $5), alarm = NULL"
+            " WHERE reader = $1 AND topic = $2 AND partition = $3",
+            [(self._reader, topic, partition, end, last_ms) for (topic, partition), end in moved.items()],
+        )

@@ -35,7 +35,7 @@ from services.runtime.kafka import Kafka
 from services.runtime.metrics import exposition
 from services.runtime.par import warn_of_the_implausible
 from services.runtime.processing import Processing
-from services.runtime.projecting import Apply, Log, Projection
+from services.runtime.projecting import Apply, Log, PostgresReaders, Projection
 from services.runtime.provision import TopicWrong, provision_tables, provision_topics
 from services.runtime.published import load_paytables
 from services.runtime.self_check import configuration_sha256, software_sha256, unexpected
@@ -141,7 +141,8 @@ def projection_of(
             await desk.project(connection, facts)
         await definition.apply(connection, facts)
 
-    return kind(definition.name, definition.logs, apply, kafka, pool, definition.shapes)
+    tables = PostgresReaders(pool, definition.name)
+    return kind(definition.name, definition.logs, apply, kafka, tables, definition.shapes)
 
 
 def _parts(definition: Definition, settings: Settings, book: RuleBook, pool: asyncpg.Pool) -> Parts:

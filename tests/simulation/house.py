@@ -1,19 +1,17 @@
 """The house: every service with its instances as processes, which are killed, paused, woken, started again and replaced."""
 
 import itertools
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from random import Random
 from typing import Any
 from unittest import mock
 
-from services.core.asking import Asking
 from services.flow import STREAMS
 from services.runtime import vital
 from services.runtime.processing import Processing
 from services.runtime.snapshots import Snapshots
 from services.runtime.stepping import Processor, Stepper
-from tests.simulation.faults import CALM, Faults, rates
+from tests.simulation.faults import CALM, Faults
 from tests.simulation.invariants import Auditor
 from tests.simulation.loop import Loop, Process
 from tests.simulation.parts import Broker, Coordinator, Database, Member, Network, Tables

@@ -230,8 +230,8 @@ class Coordinator:
 
     def __init__(self, wake: Callable[[], None], chance: Random) -> None:
         self.generation = 0
-        self.members: list["Member"] = []
-        self._shares: dict["Member", frozenset[int]] = {}
+        self.members: list[Member] = []
+        self._shares: dict[Member, frozenset[int]] = {}
         self._wake, self._chance = wake, chance
 
     def join(self, member: "Member") -> None:
