@@ -19,18 +19,18 @@ from services.backoffice.sentences import EventUnknown
 from services.flow import DEAD_LETTERS, logs
 from services.par.sheet import sheet_document
 from services.runtime.comparing import check
-from services.runtime.kafka import Kafka
 from services.runtime.published import load_paytables
 from services.runtime.reaching import (
     Unreachable,
     database,
     in_words,
-    kafka_servers,
+    kafka_of,
     paytables_folder,
     postgres_dsn,
     rules_folder,
 )
 from services.runtime.rebuilding import InUse, rebuild
+from services.runtime.security import SettingWrong
 from services.runtime.settings import environment, par_folder
 from services.runtime.stepping import Contradiction
 from services.runtime.submissions import load
@@ -72,7 +72,7 @@ async def _reconstruct(options: argparse.Namespace) -> int:
 
 
 async def _verify(_: argparse.Namespace) -> int:
-    kafka = Kafka(kafka_servers(environment()))
+    kafka = kafka_of(environment())
     verdicts: list[Verdict] = []
     async with database(postgres_dsn(environment())) as pool:
         for stream in logs():
@@ -89,7 +89,7 @@ async def _verify(_: argparse.Namespace) -> int:
 
 
 async def _rebuild(options: argparse.Namespace) -> int:
-    kafka, dsn = Kafka(kafka_servers(environment())), postgres_dsn(environment())
+    kafka, dsn = kafka_of(environment()), postgres_dsn(environment())
     book = load(rules_folder(environment()), load_paytables(paytables_folder(environment())))
     if not options.check:
         await rebuild(kafka, dsn, book, say)
@@ -106,7 +106,7 @@ async def _rebuild(options: argparse.Namespace) -> int:
 
 
 async def _dead_letters(_: argparse.Namespace) -> int:
-    kafka = Kafka(kafka_servers(environment()))
+    kafka = kafka_of(environment())
     count = 0
     for (topic, partition), (first, end) in sorted((await kafka.ends([DEAD_LETTERS])).items()):
         async for stored in kafka.read(topic, partition, first, end):
@@ -191,9 +191,9 @@ def main(words: Sequence[str] | None = None) -> int:
         if isinstance(acted, int):
             return acted
         # Only what waits for the broker or the database runs in a loop: a loop would keep Ctrl-C from what computes.
-        with in_words():
+        with in_words(environment()):
             return asyncio.run(acted)
-    except Unreachable as error:
+    except (Unreachable, SettingWrong) as error:
         print(error, file=sys.stderr)
         return AWAY
     except (InUse, RulesUnreadable, par.NotHeld, RoundIncomplete, EventUnknown, Contradiction) as error:

@@ -18,7 +18,9 @@ from faust.types import TP
 from yarl import URL
 
 from services.flow import PARTITIONS
+from services.runtime.kafka import Kafka
 from services.runtime.processing import PENDING_MAX, STOP_SECONDS, Processing
+from services.runtime.security import Security
 from services.runtime.stepping import Input
 
 log = logging.getLogger(__name__)
@@ -65,6 +67,15 @@ class _Transport(driver.Transport):  # type: ignore[misc]
     Consumer = _Consumer
 
 
+def _credentials(security: Security) -> Any:
+    """The same security in Faust's words; None where there is none."""
+    if security.mechanism is not None:
+        return faust.SASLCredentials(
+            username=security.user, password=security.password, ssl_context=security.tls, mechanism=security.mechanism
+        )
+    return None if security.tls is None else faust.SSLCredentials(security.tls)
+
+
 class _App(faust.App):  # type: ignore[misc]
     membership: "Membership"
 
@@ -72,15 +83,15 @@ class _App(faust.App):  # type: ignore[misc]
 class Membership:
     """Gives a processor the partitions of its input that the group has for this instance, and what is fetched of them."""
 
-    def __init__(self, processing: Processing, servers: str, instance: str) -> None:
+    def __init__(self, processing: Processing, kafka: Kafka, instance: str) -> None:
         self._processing = processing
         self._input = processing.stream.input
-        self._app = self._build(servers, instance)
+        self._app = self._build(kafka, instance)
 
-    def _build(self, servers: str, instance: str) -> _App:
+    def _build(self, kafka: Kafka, instance: str) -> _App:
         app = _App(
             f"roundlog-{self._processing.stream.service}",
-            broker=f"kafka://{servers}",
+            broker=f"kafka://{kafka.servers}",
             autodiscover=False,
             origin="services.runtime",
             store="memory://",
@@ -102,9 +113,10 @@ class Membership:
             stream_wait_empty=False,
             stream_recovery_delay=0.0,
             topic_partitions=PARTITIONS,
+            broker_credentials=_credentials(kafka.security),
         )
         app.membership = self
-        app.transport = _Transport([URL(f"kafka://{servers}")], app)
+        app.transport = _Transport([URL(f"kafka://{kafka.servers}")], app)
         topic = app.topic(self._input, key_type=bytes, value_type=bytes, key_serializer="raw", value_serializer="raw")
         app.agent(topic, name=f"{self._processing.stream.name}-inputs")(self._subscribe)
         return app

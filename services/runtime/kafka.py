@@ -11,6 +11,8 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.errors import KafkaError
 from aiokafka.partitioner import murmur2
 
+from services.runtime.security import OPEN, Security
+
 # A batch is appended by the broker as a whole or not at all; what belongs together must fit in one.
 BATCH_BYTES_MAX = 900_000
 RECORD_OVERHEAD_BYTES = 100
@@ -96,8 +98,9 @@ async def _let_go(client: Any) -> None:
 class Kafka:
     """A client of one broker: an idempotent producer that waits for all replicas, and plain readers without a group."""
 
-    def __init__(self, servers: str) -> None:
+    def __init__(self, servers: str, security: Security = OPEN) -> None:
         self.servers = servers
+        self.security = security
         self._lanes: dict[tuple[str, int], _Lane] = {}
         self._producer: AIOKafkaProducer | None = None
         self._starting = asyncio.Lock()
@@ -179,6 +182,7 @@ class Kafka:
             if self._producer is None:
                 producer = AIOKafkaProducer(
                     bootstrap_servers=self.servers,
+                    **self.security.words(),
                     acks="all",
                     enable_idempotence=True,
                     max_batch_size=1_000_000,
@@ -205,6 +209,7 @@ class Kafka:
         """A consumer without a group, to be assigned by hand. Raises BrokerAway."""
         consumer = AIOKafkaConsumer(
             bootstrap_servers=self.servers,
+            **self.security.words(),
             enable_auto_commit=False,
             auto_offset_reset="none",
             fetch_max_wait_ms=250,

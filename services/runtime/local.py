@@ -224,6 +224,7 @@ class LocalKafka(LocalServer):
         super().__init__(folder, port)
         self.bootstrap = f"127.0.0.1:{self.port}"
         self.controller_port = free_port()
+        self.cluster_id = secrets.token_urlsafe(16)
 
     def _java(self, *words: str, heap: str) -> list[str | Path]:
         java = shutil.which("java")
@@ -242,18 +243,22 @@ class LocalKafka(LocalServer):
     def _launch(self) -> subprocess.Popen[bytes]:
         settings = self.folder / "server.properties"
         data = self.folder / "data"
-        template = (ROOT / "deploy/kafka/server.properties").read_text()
-        for field, value in (("port", self.port), ("controller_port", self.controller_port), ("data", data)):
-            template = template.replace(f"{{{field}}}", str(value))
-        settings.write_text(template)
+        settings.write_text(self._properties(data))
         if not (data / "meta.properties").exists():
             self._format(settings)
         return start_process(self._java("kafka.Kafka", str(settings), heap="512m"), self.log)
 
-    def _format(self, settings: Path) -> None:
-        cluster = secrets.token_urlsafe(16)
+    def _properties(self, data: Path) -> str:
+        """The broker's settings, with their places filled in."""
+        template = (ROOT / "deploy/kafka/server.properties").read_text()
+        for field, value in (("port", self.port), ("controller_port", self.controller_port), ("data", data)):
+            template = template.replace(f"{{{field}}}", str(value))
+        return template
+
+    def _format(self, settings: Path, *words: str) -> None:
         # In one word: an id may begin with a dash.
-        tool = ["kafka.tools.StorageTool", "format", f"--cluster-id={cluster}", "--config", str(settings)]
+        tool = ["kafka.tools.StorageTool", "format", f"--cluster-id={self.cluster_id}", "--config", str(settings)]
+        tool += words
         process = start_process(self._java(*tool, heap="128m"), self.log)
         if process.wait() != 0:
             raise LocalError(f"Kafka's folder could not be made ready:\n{last_lines(self.log)}")

@@ -1,70 +1,138 @@
 """Topics and tables, made where they are missing and checked where they are there: `python -m services.runtime.provision`."""
 
 import asyncio
-import contextlib
 import sys
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
-from aiokafka.errors import TopicAlreadyExistsError
+from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
+from aiokafka.errors import InvalidReplicationFactorError, KafkaConnectionError, TopicAlreadyExistsError, for_code
 
 from services.flow import DEAD_LETTERS, PARTITIONS, command_topics, logs
-from services.runtime.settings import environment
+from services.runtime.kafka import BrokerAway
+from services.runtime.security import (
+    OPEN,
+    Security,
+    SettingWrong,
+    TurnedAway,
+    broker_turns_away,
+    database_turns_away,
+    kafka_security,
+    postgres_url,
+)
+from services.runtime.settings import Copies, copies, environment
 
 COMMANDS_KEPT_MS = 90 * 24 * 3600 * 1000
 """Longer than the oldest backup: a restored processor reads its commands again from there."""
 
+MIN_ISR = "min.insync.replicas"
 
 PROVISIONING_LOCK = 655011
 """Held in the database by whoever makes tables."""
 
+ONE = Copies()
+
 
 class TopicWrong(Exception):
-    """A topic is there with another number of partitions than the flow says."""
+    """A topic is there with other partitions or fewer copies than it must have."""
 
 
-async def provision_topics(servers: str, replication: int = 1) -> list[str]:
-    """Makes the topics that are missing; gives their names. Raises TopicWrong."""
+async def provision_topics(servers: str, security: Security = OPEN, kept: Copies = ONE) -> list[str]:
+    """Makes the topics that are missing; gives their names. Raises TopicWrong, TurnedAway, BrokerAway."""
     wanted = dict.fromkeys(logs(), (PARTITIONS, "-1"))
     wanted |= {name: (PARTITIONS, str(COMMANDS_KEPT_MS)) for name in command_topics()}
     wanted[DEAD_LETTERS] = (1, "-1")
-    admin = AIOKafkaAdminClient(bootstrap_servers=servers)
-    await admin.start()
+    admin = AIOKafkaAdminClient(bootstrap_servers=servers, **security.words())
+    try:
+        await admin.start()
+    except KafkaConnectionError:
+        why = await broker_turns_away(servers, security)
+        if why is not None:
+            raise TurnedAway(why) from None
+        raise BrokerAway(
+            f"no broker of {servers} answers as {security.protocol}; one that is there may speak another"
+            " ROUNDLOG_KAFKA_PROTOCOL"
+        ) from None
     try:
         there = set(await admin.list_topics())
         missing = [
             NewTopic(
-                name, partitions, replication,
+                name, partitions, kept.all,
                 topic_configs={
-                    "retention.ms": kept,
+                    "retention.ms": retention,
                     "message.timestamp.type": "LogAppendTime",
                     "cleanup.policy": "delete",
                     "unclean.leader.election.enable": "false",
+                    MIN_ISR: str(kept.written),
                 },
             )
-            for name, (partitions, kept) in wanted.items() if name not in there
+            for name, (partitions, retention) in wanted.items() if name not in there
         ]  # fmt: skip
         if missing:
-            # Another instance may be faster.
-            with contextlib.suppress(TopicAlreadyExistsError):
-                await admin.create_topics(missing)
-        described = await admin.describe_topics([name for name in wanted if name in there])
+            _made(await admin.create_topics(missing), kept)
+        held = [name for name in wanted if name in there]
+        described = await admin.describe_topics(held)
+        insync = await _min_isr(admin, held)
     finally:
         await admin.close()
     for topic in described:
-        name, found = topic["topic"], len(topic["partitions"])
-        if found != wanted[name][0]:
+        name, parts = topic["topic"], topic["partitions"]
+        if len(parts) != wanted[name][0]:
             raise TopicWrong(
-                f"topic {name} has {found} partitions, the flow says {wanted[name][0]}; a key's partition must never change"
+                f"topic {name} has {len(parts)} partitions, the flow says {wanted[name][0]}; a key's partition must never change"
+            )
+        fewest = min(len(part["replicas"]) for part in parts)
+        if fewest < kept.all:
+            raise TopicWrong(
+                f"topic {name} has {fewest} copies, ROUNDLOG_REPLICATION says {kept.all}; give it more by"
+                " kafka-reassign-partitions.sh, or set what it has"
+            )
+        if insync[name] < kept.written:
+            raise TopicWrong(
+                f"topic {name} has {MIN_ISR}={insync[name]}, ROUNDLOG_MIN_ISR says {kept.written}; set it by"
+                " kafka-configs.sh, or set what it has"
             )
     return [topic.name for topic in missing]
 
 
+def _made(answer: Any, kept: Copies) -> None:
+    """Looks whether the topics were made: the client does not say so by itself."""
+    for name, code, *message in answer.topic_errors:
+        if code == InvalidReplicationFactorError.errno:
+            raise BrokerAway(
+                f"fewer than {kept.all} brokers answer, and ROUNDLOG_REPLICATION={kept.all} asks for as many"
+            )
+        # Another instance may be faster.
+        if code not in (0, TopicAlreadyExistsError.errno):
+            raise for_code(code)(f"topic {name} could not be made: {message}")
+
+
+async def _min_isr(admin: AIOKafkaAdminClient, names: list[str]) -> dict[str, int]:
+    """`min.insync.replicas` of each topic."""
+    if not names:
+        return {}
+    asked = [ConfigResource(ConfigResourceType.TOPIC, name, {MIN_ISR: None}) for name in names]
+    found = {}
+    for answer in await admin.describe_configs(asked):
+        for code, message, _, name, entries in answer.resources:
+            if code:
+                raise for_code(code)(message)
+            found[name] = int(entries[0][1])
+    return found
+
+
 async def provision_tables(dsn: str) -> None:
-    """Makes the tables of the runtime and of every service where they are missing."""
+    """Makes the tables of the runtime and of every service where they are missing. Raises TurnedAway."""
     services = Path(__file__).parent.parent
-    connection = await asyncpg.connect(dsn)
+    try:
+        connection = await asyncpg.connect(dsn)
+    except (asyncpg.PostgresError, OSError) as error:
+        why = database_turns_away(error)
+        if why is not None:
+            raise TurnedAway(why) from None
+        raise
     try:
         # Two instances may come here at once; CREATE TABLE IF NOT EXISTS alone would collide.
         await connection.execute("SELECT pg_advisory_lock($1)", PROVISIONING_LOCK)
@@ -74,9 +142,9 @@ async def provision_tables(dsn: str) -> None:
         await connection.close()
 
 
-async def provision(servers: str, dsn: str) -> list[str]:
+async def provision(servers: str, security: Security, kept: Copies, dsn: str) -> list[str]:
     """Topics and tables. Gives the names of the topics that were made."""
-    made = await provision_topics(servers)
+    made = await provision_topics(servers, security, kept)
     await provision_tables(dsn)
     return made
 
@@ -84,8 +152,8 @@ async def provision(servers: str, dsn: str) -> list[str]:
 def main() -> None:
     told = environment()
     try:
-        made = asyncio.run(provision(told["ROUNDLOG_KAFKA"], told["ROUNDLOG_POSTGRES"]))
-    except TopicWrong as error:
+        made = asyncio.run(provision(told["ROUNDLOG_KAFKA"], kafka_security(told), copies(told), postgres_url(told)))
+    except (TopicWrong, TurnedAway, BrokerAway, SettingWrong) as error:
         sys.exit(str(error))
     except KeyError as error:
         sys.exit(f"the environment lacks {error.args[0]}")

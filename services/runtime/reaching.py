@@ -1,5 +1,6 @@
 """How a command line finds the broker and the database, and what it says when one of them is away."""
 
+import asyncio
 import contextlib
 import re
 from collections.abc import AsyncIterator, Iterator
@@ -8,9 +9,10 @@ from urllib.parse import quote, urlsplit
 
 import asyncpg
 
-from services.runtime.kafka import BrokerAway
+from services.runtime.kafka import BrokerAway, Kafka
 from services.runtime.local import LOCAL, ROOT
 from services.runtime.published import SHIPPED
+from services.runtime.security import broker_turns_away, database_turns_away, kafka_security, postgres_url
 
 HOUSE = LOCAL / "data"
 
@@ -19,23 +21,22 @@ class Unreachable(Exception):
     """The broker or the database is away, or nobody said where it is; the sentence is for the person at the screen."""
 
 
-def kafka_servers(environment: dict[str, str]) -> str:
-    """The broker that the environment names, else that of the house on this machine. Raises Unreachable."""
+def kafka_of(environment: dict[str, str]) -> Kafka:
+    """The broker that the environment names, else that of the house on this machine. Raises Unreachable, SettingWrong."""
     told = environment.get("ROUNDLOG_KAFKA")
     if told:
-        return told
+        return Kafka(told, kafka_security(environment))
     properties = _text(HOUSE / "kafka" / "server.properties", "ROUNDLOG_KAFKA")
     found = re.search(r"^advertised\.listeners=PLAINTEXT://([^,\s]+)", properties, re.MULTILINE)
     if found is None:
         raise Unreachable("The house on this machine does not say where its broker is: set ROUNDLOG_KAFKA.")
-    return found.group(1)
+    return Kafka(found.group(1))
 
 
 def postgres_dsn(environment: dict[str, str]) -> str:
-    """The database that the environment names, else that of the house on this machine. Raises Unreachable."""
-    told = environment.get("ROUNDLOG_POSTGRES")
-    if told:
-        return told
+    """The database that the environment names, else that of the house on this machine. Raises Unreachable, SettingWrong."""
+    if environment.get("ROUNDLOG_POSTGRES"):
+        return postgres_url(environment)
     folder = HOUSE / "postgres"
     password = _text(folder / "password", "ROUNDLOG_POSTGRES")
     lines = _text(folder / "data" / "postmaster.pid", "ROUNDLOG_POSTGRES").splitlines()
@@ -61,19 +62,24 @@ def _text(path: Path, name: str) -> str:
 
 
 @contextlib.contextmanager
-def in_words() -> Iterator[None]:
-    """Failures of the broker and the database inside become Unreachable, a sentence each."""
+def in_words(environment: dict[str, str]) -> Iterator[None]:
+    """Failures of the broker and the database inside become Unreachable, a sentence each. Not for inside a loop."""
     try:
         yield
     except BrokerAway as error:
+        kafka = kafka_of(environment)
+        why = asyncio.run(broker_turns_away(kafka.servers, kafka.security))
+        if why is not None:
+            raise Unreachable(why) from None
         # What follows the colon is for programmers.
         raise Unreachable(f"Kafka cannot be reached: {str(error).partition(': ')[0]}.") from None
     except asyncpg.UndefinedTableError as error:
         raise Unreachable(f"The database has no tables yet ({error}): start the services once.") from None
     except asyncpg.PostgresError as error:
-        raise Unreachable(f"PostgreSQL refused: {error}.") from None
+        raise Unreachable(database_turns_away(error) or f"PostgreSQL refused: {error}.") from None
     except (OSError, TimeoutError, asyncpg.InterfaceError) as error:
-        raise Unreachable(f"PostgreSQL cannot be reached: {str(error) or 'no answer in time'}.") from None
+        why = database_turns_away(error) or f"PostgreSQL cannot be reached: {str(error) or 'no answer in time'}."
+        raise Unreachable(why) from None
 
 
 @contextlib.asynccontextmanager

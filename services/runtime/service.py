@@ -38,12 +38,14 @@ from services.runtime.processing import Processing
 from services.runtime.projecting import Apply, Log, PostgresReaders, Projection
 from services.runtime.provision import TopicWrong, provision_tables, provision_topics
 from services.runtime.published import load_paytables
+from services.runtime.security import SettingWrong, TurnedAway
 from services.runtime.self_check import configuration_sha256, software_sha256, unexpected
-from services.runtime.settings import Settings, SettingWrong, environment, settings_from
+from services.runtime.settings import Settings, environment, settings_from
 from services.runtime.snapshots import PostgresTables, Snapshots
 from services.runtime.stepping import Processor, Stepper
 from services.runtime.submissions import load
 from services.runtime.tokens import Person, Tokens
+from services.runtime.vital import end_process, failures
 from services.runtime.watching import Watch
 from services.runtime.yaml_files import RulesUnreadable
 from services.wire.records import Asked
@@ -146,7 +148,7 @@ def projection_of(
 
 
 def _parts(definition: Definition, settings: Settings, book: RuleBook, pool: asyncpg.Pool) -> Parts:
-    kafka = Kafka(settings.kafka)
+    kafka = Kafka(settings.kafka, settings.kafka_security)
     watch = Watch(kafka, pool, definition.logs[0].topic)
     desk = None
     if definition.forms is not None and definition.stream is not None:
@@ -164,7 +166,7 @@ def _parts(definition: Definition, settings: Settings, book: RuleBook, pool: asy
     if definition.processor is not None:
         stepper = Stepper(definition.processor, book)
         processing = Processing(stepper, kafka, Snapshots(PostgresTables(pool, stepper.stream.name), stepper))
-        membership = Membership(processing, settings.kafka, settings.instance)
+        membership = Membership(processing, kafka, settings.instance)
     heartbeat = Heartbeat(settings.progressive_url) if definition.linked else None
     made_of = {"software": software_sha256(), "configuration": configuration_sha256(book, settings)}
     log.info("made of software %s, configuration %s", made_of["software"], made_of["configuration"])
@@ -179,7 +181,7 @@ async def _until_there(name: str, parts: Parts, act: Callable[[], Awaitable[Any]
     while True:
         try:
             await act()
-        except TopicWrong:
+        except (TopicWrong, TurnedAway):
             raise
         except Exception as error:
             parts.watch.note(name, False)
@@ -192,8 +194,9 @@ async def _until_there(name: str, parts: Parts, act: Callable[[], Awaitable[Any]
 
 async def _start(parts: Parts) -> None:
     """Topics and tables, then projection and processor; tries again until the broker and the database are there."""
-    await _until_there("kafka", parts, lambda: provision_topics(parts.settings.kafka))
-    await _until_there("postgres", parts, lambda: provision_tables(parts.settings.postgres))
+    told = parts.settings
+    await _until_there("kafka", parts, lambda: provision_topics(told.kafka, told.kafka_security, told.copies))
+    await _until_there("postgres", parts, lambda: provision_tables(told.postgres))
     parts.provisioned.set()
     parts.watch.start()
     parts.projection.start()
@@ -253,8 +256,7 @@ def app_of(definition: Definition, settings: Settings, book: RuleBook) -> FastAP
 
 def _end_on_failure(task: asyncio.Task[None]) -> None:
     if not task.cancelled() and task.exception() is not None:
-        log.critical("cannot start: %s", task.exception())
-        signal.raise_signal(signal.SIGTERM)
+        end_process(f"cannot start: {task.exception()}")
 
 
 def _health_routes(app: FastAPI) -> None:
@@ -463,5 +465,10 @@ def run(definition: Definition) -> None:
     if hasattr(socket, "TCP_USER_TIMEOUT"):
         # Each connection inherits it.
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STUCK_MS)
-    _Server(config).run(sockets=[listening])
-    log.info("stopped")
+    for number in (signal.SIGTERM, signal.SIGINT):
+        # The server passes on what it was stopped by, once all is closed.
+        signal.signal(number, lambda *_: sys.exit(1 if failures else 0))
+    try:
+        _Server(config).run(sockets=[listening])
+    finally:
+        log.info("stopped")

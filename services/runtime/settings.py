@@ -11,14 +11,19 @@ from services.core.jackpots import SignerBand
 from services.flow import PORTS
 from services.runtime import published
 from services.runtime.local import LOCAL
+from services.runtime.security import Security, SettingWrong, kafka_security, postgres_url
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 CURRENCY = re.compile(r"[A-Z]{3}")
 LOCALE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 
-class SettingWrong(Exception):
-    """A setting is missing or malformed; the sentence says which and what it must be."""
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """How many brokers hold a record, and how many of them must have it before it counts as written."""
+
+    all: int = 1
+    written: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,8 @@ class Settings:
     house: str
     """What the house is called on what is printed."""
     kafka: str
+    kafka_security: Security
+    copies: Copies
     postgres: str
     rules: Path
     paytables: Path
@@ -63,7 +70,8 @@ class Settings:
         """One line for the log, without secrets."""
         database = urlsplit(self.postgres)
         return (
-            f"{self.service} ({self.instance}) on {self.host}:{self.port}, kafka {self.kafka},"
+            f"{self.service} ({self.instance}) on {self.host}:{self.port}, kafka {self.kafka}"
+            f" ({self.kafka_security.protocol}),"
             f" postgres {database.hostname or 'socket'}{database.path}, rules {self.rules}"
         )
 
@@ -80,7 +88,9 @@ def settings_from(environment: dict[str, str], service: str, port: int) -> Setti
             port=int(environment.get("ROUNDLOG_PORT", str(port))),
             house=environment.get("ROUNDLOG_HOUSE", "Demonstration house"),
             kafka=environment["ROUNDLOG_KAFKA"],
-            postgres=environment["ROUNDLOG_POSTGRES"],
+            kafka_security=kafka_security(environment),
+            copies=copies(environment),
+            postgres=postgres_url(environment),
             rules=Path(environment.get("ROUNDLOG_RULES", "deploy/rules")),
             paytables=Path(environment.get("ROUNDLOG_PAYTABLES", published.SHIPPED)),
             par_cache=par_folder(environment),
@@ -101,6 +111,21 @@ def settings_from(environment: dict[str, str], service: str, port: int) -> Setti
         raise SettingWrong(f"the environment lacks {error.args[0]}") from None
     except ValueError as error:
         raise SettingWrong(f"a setting is not a number: {error}") from None
+
+
+def copies(environment: dict[str, str]) -> Copies:
+    """What topics are made with, and must have at least. Raises SettingWrong."""
+    names = ("ROUNDLOG_REPLICATION", "ROUNDLOG_MIN_ISR")
+    said = [environment.get(name, "1") for name in names]
+    for name, text in zip(names, said, strict=True):
+        if not (text.isascii() and text.isdigit() and int(text) > 0):
+            raise SettingWrong(f"{name}={text}: it is a number of brokers, from 1 on")
+    every, written = map(int, said)
+    if written > every:
+        raise SettingWrong(
+            f"ROUNDLOG_MIN_ISR={written} is more than ROUNDLOG_REPLICATION={every}: nothing could ever be written"
+        )
+    return Copies(every, written)
 
 
 def par_folder(environment: dict[str, str]) -> Path:

@@ -10,6 +10,16 @@ log = logging.getLogger(__name__)
 
 _cancelled: set[asyncio.Task[Any]] = set()
 
+failures: list[str] = []
+"""Why this process ends without having been told to; its exit code says so too."""
+
+
+def end_process(why: str) -> None:
+    """Ends the process in good order, as if it had been told to."""
+    log.critical("%s", why)
+    failures.append(why)
+    signal.raise_signal(signal.SIGTERM)
+
 
 def start_vital(work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
     """Starts a task that may end only through `stop_vital`."""
@@ -32,5 +42,4 @@ def _ended(task: asyncio.Task[Any]) -> None:
     if task in _cancelled:
         return
     why = "it was cancelled by nobody" if task.cancelled() else (task.exception() or "it returned")
-    log.critical("%s ended by itself: %s; the process ends", task.get_name(), why)
-    signal.raise_signal(signal.SIGTERM)
+    end_process(f"{task.get_name()} ended by itself: {why}; the process ends")

@@ -7,6 +7,7 @@ import asyncpg
 
 from services.runtime import database
 from services.runtime.kafka import Kafka, ping
+from services.runtime.security import OPEN, broker_turns_away, database_turns_away
 from services.runtime.vital import start_vital, stop_vital
 
 EVERY_SECONDS = 0.3
@@ -24,6 +25,7 @@ class Watch:
         self._topic = topic
         self.answers = {"kafka": True, "postgres": True}
         self.lost = asyncio.Event()
+        self._said: dict[str, str | None] = {}
         self._tasks: list[asyncio.Task[None]] = []
 
     @property
@@ -51,6 +53,12 @@ class Watch:
         else:
             self.lost.clear()
 
+    def _say_why(self, name: str, why: str | None) -> None:
+        """Says once why a part that answers will have none of us: a password was changed, a certificate ran out."""
+        if why is not None and why != self._said.get(name):
+            log.error("%s", why)
+        self._said[name] = why
+
     async def _watch_kafka(self) -> None:
         while True:
             try:
@@ -61,6 +69,8 @@ class Watch:
                         await asyncio.sleep(EVERY_SECONDS)
             except Exception:  # whatever it is, the broker did not answer
                 self.note("kafka", False)
+                if self._kafka.security is not OPEN:
+                    self._say_why("kafka", await broker_turns_away(self._kafka.servers, self._kafka.security))
                 await asyncio.sleep(EVERY_SECONDS)
 
     async def _knock_at_kafka(self) -> None:
@@ -84,6 +94,7 @@ class Watch:
             try:
                 await database.ping(self._pool, PATIENCE_SECONDS)
                 self.note("postgres", True)
-            except Exception:  # whatever it is, the database did not answer
+            except Exception as error:  # whatever it is, the database did not answer
                 self.note("postgres", False)
+                self._say_why("postgres", database_turns_away(error))
             await asyncio.sleep(EVERY_SECONDS)

@@ -10,7 +10,8 @@ import yaml
 
 from services.core.chain import processor_id
 from services.flow import BY_NAME, DEAD_LETTERS, PORTS, STREAMS, Stream, command_topics, logs
-from services.runtime.settings import SettingWrong, settings_from
+from services.runtime.security import SettingWrong
+from services.runtime.settings import settings_from
 from services.wire.records import CONTRACTS
 from tests.support.parts import KAFKA_IMAGE, POSTGRES_IMAGE
 from tests.support.playing import play, written

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +41,13 @@ class House:
         dsn: str,
         rules: Path | None = None,
         tokens: Path | None = None,
+        told: Mapping[str, str] | None = None,
     ) -> None:
-        """With `tokens`, whoever asks shows one out of that folder; without, X-Actor says who acts."""
+        """With `tokens`, whoever asks shows one out of that folder; without, X-Actor says who acts.
+
+        `told` is what every service is told beside, by the names of its settings.
+        """
+        self.told = told or {}
         self.tokens = tokens
         if tokens is not None:
             issue(tokens, tables=0)
@@ -69,6 +74,7 @@ class House:
             "ROUNDLOG_RULES": str(self.rules),
             "ROUNDLOG_INSTANCE": f"{name}-1",
             "ROUNDLOG_PROGRESSIVE_URL": f"http://127.0.0.1:{self.ports['progressive']}",
+            **self.told,
             **({"AUTH": "off"} if self.tokens is None else {"ROUNDLOG_JWKS": str(self.tokens / "jwks.json")}),
         }
 
