@@ -74,12 +74,13 @@ reset: ## Forget the data of `make run`.
 	rm --recursive --force .local/data
 
 .PHONY: compose-env
-compose-env: .env .tokens/jwks.json ## Make .env for docker compose, with a new database password, and tokens in .tokens.
+compose-env: .env .tokens/jwks.json ## Make .env for docker compose, with new passwords, and tokens in .tokens.
 
 .env:
-	@(umask 077; printf 'POSTGRES_PASSWORD=%s\nTOKENS_OF=%s\n' \
-		"$$($(PYTHON) -c 'import secrets; print(secrets.token_urlsafe(24))')" "$$(id --user):$$(id --group)" > $@)
-	@echo ".env has a new password for the database."
+	@(umask 077; for whose in POSTGRES KAFKA GRAFANA; do \
+		echo "$${whose}_PASSWORD=$$($(PYTHON) -c 'import secrets; print(secrets.token_hex(24))')"; done > $@; \
+		printf 'TOKENS_OF=%s\nCOMPOSE_PROFILES=watching\n' "$$(id --user):$$(id --group)" >> $@)
+	@echo ".env has new passwords."
 
 .tokens/jwks.json: | .venv/installed
 	@$(BIN)/python -m services.runtime.issuing .tokens

@@ -89,9 +89,10 @@ class Membership:
         self._app = self._build(kafka, instance)
 
     def _build(self, kafka: Kafka, instance: str) -> _App:
+        brokers = [URL(f"kafka://{server.strip()}") for server in kafka.servers.split(",")]
         app = _App(
             f"roundlog-{self._processing.stream.service}",
-            broker=f"kafka://{kafka.servers}",
+            broker=brokers,
             autodiscover=False,
             origin="services.runtime",
             store="memory://",
@@ -116,7 +117,7 @@ class Membership:
             broker_credentials=_credentials(kafka.security),
         )
         app.membership = self
-        app.transport = _Transport([URL(f"kafka://{kafka.servers}")], app)
+        app.transport = _Transport(brokers, app)
         topic = app.topic(self._input, key_type=bytes, value_type=bytes, key_serializer="raw", value_serializer="raw")
         app.agent(topic, name=f"{self._processing.stream.name}-inputs")(self._subscribe)
         return app

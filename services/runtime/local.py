@@ -123,15 +123,19 @@ def last_lines(log: Path, count: int = LOG_LINES_QUOTED) -> str:
 
 
 def wait_until_ready(
-    name: str, process: subprocess.Popen[bytes], ready: Callable[[], bool], logs: Sequence[Path]
+    name: str,
+    process: subprocess.Popen[bytes],
+    ready: Callable[[], bool],
+    logs: Sequence[Path],
+    seconds_max: float = START_SECONDS_MAX,
 ) -> None:
     """Wait until `ready` says so. Raise with the logs' last lines if the process ends or takes too long."""
-    deadline = time.monotonic() + START_SECONDS_MAX
+    deadline = time.monotonic() + seconds_max
     while not ready():
         if process.poll() is not None:
             problem = f"{name} ended while starting (exit code {process.returncode})"
         elif time.monotonic() > deadline:
-            problem = f"{name} was not ready after {START_SECONDS_MAX:.0f} s"
+            problem = f"{name} was not ready after {seconds_max:.0f} s"
         else:
             time.sleep(0.05)
             continue
@@ -142,6 +146,7 @@ class LocalServer:
     """A server with a folder, that can be stopped, killed and started again with its data and its address."""
 
     name = "server"
+    start_seconds_max = START_SECONDS_MAX
 
     def __init__(self, folder: Path | None, port: int | None) -> None:
         self._temporary = folder is None
@@ -178,7 +183,7 @@ class LocalServer:
             raise LocalError(f"{self.name} cannot start: port {self.port} is in use")
         self._process = self._launch()
         try:
-            wait_until_ready(self.name, self._process, self._is_ready, [self.log])
+            wait_until_ready(self.name, self._process, self._is_ready, [self.log], self.start_seconds_max)
         except BaseException:
             self.kill()
             raise

@@ -142,7 +142,7 @@ async def provision_tables(dsn: str) -> None:
         await connection.close()
 
 
-async def provision(servers: str, security: Security, kept: Copies, dsn: str) -> list[str]:
+async def provision(servers: str, dsn: str, security: Security = OPEN, kept: Copies = ONE) -> list[str]:
     """Topics and tables. Gives the names of the topics that were made."""
     made = await provision_topics(servers, security, kept)
     await provision_tables(dsn)
@@ -152,7 +152,7 @@ async def provision(servers: str, security: Security, kept: Copies, dsn: str) ->
 def main() -> None:
     told = environment()
     try:
-        made = asyncio.run(provision(told["ROUNDLOG_KAFKA"], kafka_security(told), copies(told), postgres_url(told)))
+        made = asyncio.run(provision(told["ROUNDLOG_KAFKA"], postgres_url(told), kafka_security(told), copies(told)))
     except (TopicWrong, TurnedAway, BrokerAway, SettingWrong) as error:
         sys.exit(str(error))
     except KeyError as error:

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -89,20 +90,44 @@ def test_topics_are_distinct_and_named_after_their_stream() -> None:
         assert all(BY_NAME[target].commands is not None for target in stream.sends)
 
 
+WATCHING = {"prometheus", "grafana"}
+PASSWORD = re.compile(r"\$\{[A-Z]+_PASSWORD:\?")
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
 
 
 def test_the_compose_file_has_the_services_of_the_flow_and_what_they_need() -> None:
-    assert set(COMPOSE) == {*PORTS, "floor", "kafka", "postgres"}
+    assert set(COMPOSE) == {*PORTS, "front", "floor", "kafka", "postgres", *WATCHING}
     assert (COMPOSE["kafka"]["image"], COMPOSE["postgres"]["image"]) == (KAFKA_IMAGE, POSTGRES_IMAGE)
 
 
+def test_every_part_of_the_compose_file_is_looked_after() -> None:
+    for name, part in COMPOSE.items():
+        assert part["healthcheck"]["test"], f"{name}: nobody sees whether it is well"
+        assert part["restart"] == "unless-stopped" and part["stop_grace_period"], name
+        assert part["deploy"]["resources"]["limits"]["memory"], name
+        for target, how in part.get("depends_on", {}).items():
+            assert how["condition"] == "service_healthy", f"{name} does not wait until {target} is well"
+        image = part["image"]
+        assert ":" in image or "build" in part, f"{name}: {image} has no version"
+        assert not image.endswith(":latest"), name
+
+
+def test_any_number_of_instances_stands_behind_one_address() -> None:
+    """Ports are published by the front alone: two containers cannot have one port."""
+    assert COMPOSE["front"]["ports"] == [f"127.0.0.1:{port}:{port}" for port in PORTS.values()]
+    lines = (ROOT / "deploy" / "front" / "haproxy.cfg").read_text().split("\nlisten ")[1:]
+    fronts = {words.split()[0]: words for words in lines}
+    assert set(fronts) == set(PORTS)
+    for name, port in PORTS.items():
+        assert f"bind :{port} " in fronts[name] and f" {name}:{port}\n" in fronts[name], name
+        assert "ports" not in COMPOSE[name] and "container_name" not in COMPOSE[name]
+
+
 @pytest.mark.parametrize("name", PORTS)
-def test_the_compose_file_runs_a_service_on_its_port_and_on_loopback_only(name: str) -> None:
+def test_the_compose_file_runs_a_service_on_its_port(name: str) -> None:
     service, port = COMPOSE[name], PORTS[name]
     assert service["command"] == ["python", "-m", f"services.{name}"]
     assert service["environment"]["ROUNDLOG_PORT"] == port
-    assert service["ports"] == [f"127.0.0.1:{port}:{port}"]
     assert "/readyz" in service["healthcheck"]["test"][-1]
     # What a service can not start without, and nothing that it does not know.
     given = {key: str(value) for key, value in service["environment"].items()}
@@ -124,14 +149,14 @@ def test_a_currency_or_locale_that_is_none_is_refused_at_the_start(name: str, va
 def test_the_compose_file_says_how_the_floor_finds_the_services() -> None:
     told = COMPOSE["floor"]["environment"]
     found = {name: told[f"ROUNDLOG_FLOOR_{name.upper()}_URL"] for name in PORTS if name != "backoffice"}
-    assert found == {name: f"http://{name}:{PORTS[name]}" for name in found}
+    assert found == {name: f"http://front:{PORTS[name]}" for name in found}
 
 
 def test_the_compose_file_holds_no_secret_and_publishes_nothing_to_the_world() -> None:
     for name, service in COMPOSE.items():
         assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ())), name
-        for key, value in service["environment"].items():
-            assert "PASSWORD" not in key or str(value).startswith("${POSTGRES_PASSWORD:?"), f"{name}: {key}"
+        for key, value in service.get("environment", {}).items():
+            assert "PASSWORD" not in key or PASSWORD.match(str(value)), f"{name}: {key}"
     assert "USER roundlog" in (ROOT / "deploy" / "Dockerfile").read_text()
 
 

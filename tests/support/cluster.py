@@ -24,6 +24,9 @@ def keys_in(folder: Path) -> Path:
 class ClusterBroker(LocalKafka):
     """One broker with the settings of deploy/cluster, of which only the places and the number of copies are others."""
 
+    # After a kill -9 of several, each looks through its logs before it takes part.
+    start_seconds_max = 180.0
+
     def __init__(self, cluster: "Cluster", number: int) -> None:
         super().__init__(cluster.folder / f"broker-{number}", None)
         self.cluster, self.number = cluster, number
