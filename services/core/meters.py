@@ -229,6 +229,12 @@ class Level:
         newly_above = max(0, meter.overflow - self.meter.overflow)
         return replace(self, meter=meter, overflow_lifetime=self.overflow_lifetime + newly_above)
 
+    @property
+    def imbalance(self) -> Microcents:
+        """What the level holds and what has left it, less all that came in. Anything but 0 is a defect."""
+        there = self.meter.total + self.won_cents * MICROCENTS_PER_CENT + self.transferred_out
+        return there - self.seeded - self.contributed - self.transferred_in
+
     def view(self) -> dict[str, Any]:
         """The level as readers see it. `pending_cents` is won and not paid yet."""
         return {

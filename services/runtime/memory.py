@@ -1,6 +1,6 @@
 """The house in memory: real processors, real bytes; only broker, database and HTTP are replaced."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -20,15 +20,26 @@ class MemoryHouse:
     """Topics as lists, one memory for each partition of each processor, and a clock that is given.
 
     Nothing happens by itself: `ask` appends a command and lets all processors work until nothing moves.
+    On `topics` that are there already the processors take up what their logs say, as at a start without snapshots.
     """
 
-    def __init__(self, processors: Sequence[Processor], book: RuleBook, clock: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        processors: Sequence[Processor],
+        book: RuleBook,
+        clock: Callable[[], int],
+        topics: Mapping[Place, Sequence[Input]] | None = None,
+    ) -> None:
         self.steppers = {processor.stream.name: Stepper(processor, book) for processor in processors}
-        self.topics: dict[Place, list[Input]] = {}
+        self.topics: dict[Place, list[Input]] = {place: list(held) for place, held in (topics or {}).items()}
         self.memories: dict[Place, PartitionMemory] = {}
         """By the stream and the partition."""
         self._clock = clock
         self._answers: dict[tuple[str, str], tuple[Record, ...]] = {}
+        if topics is not None:
+            for name in self.steppers:
+                self._take_up(name)
+            self.run()
 
     # What goes in ------------------------------------------------------------------------------------
 
@@ -91,13 +102,16 @@ class MemoryHouse:
 
     def forget(self, name: str) -> None:
         """Takes a processor up anew as after the loss of its snapshots: from its log, commands sent again."""
+        self._take_up(name)
+        self.run()
+
+    def _take_up(self, name: str) -> None:
         for partition in range(PARTITIONS):
             memory = self.memories[name, partition] = PartitionMemory(partition, 0, 0, 0)
             own = self.topics.get((name, partition), [])
             sent = self.steppers[name].adopt(memory, [(item.key, item.value) for item in own])
             memory.log_end = len(own)
             self._write(name, Outcome(sent=sent))
-        self.run()
 
     # What comes out ----------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -16,8 +16,9 @@ from services.progressive.api import FORMS as JACKPOT_FORMS
 from services.progressive.processor import PROCESSOR as JACKPOTS
 from services.runtime.desk import answer_to
 from services.runtime.forms import Malformed
-from services.runtime.memory import MemoryHouse
+from services.runtime.memory import MemoryHouse, Place
 from services.runtime.projecting import Fact
+from services.runtime.stepping import Input
 from services.runtime.submissions import load
 from services.tables.api import FORMS as ROUND_FORMS
 from services.tables.processor import PROCESSOR as ROUNDS
@@ -59,8 +60,13 @@ class MemoryWorld:
 
     patience_seconds = 0.0
 
-    def __init__(self, book: RuleBook = BOOK, clock: Callable[[], int] | None = None) -> None:
-        self.house = MemoryHouse(PROCESSORS, book, clock or ticking().__next__)
+    def __init__(
+        self,
+        book: RuleBook = BOOK,
+        clock: Callable[[], int] | None = None,
+        topics: Mapping[Place, Sequence[Input]] | None = None,
+    ) -> None:
+        self.house = MemoryHouse(PROCESSORS, book, clock or ticking().__next__, topics)
         self._asked: dict[str, bytes] = {}
 
     def post(self, path: str, body: Any, key: str, actor: str = "dealer") -> tuple[int, Any]:
