@@ -46,11 +46,13 @@ bench: setup ## Measure how fast it is.
 	$(BIN)/python -m tests.bench $(ARGS)
 
 .PHONY: check
-check: setup ## Judge format, style, types and the direction of imports; changes nothing.
+check: setup ## Judge format, style, types, the direction of imports and the schemas; changes nothing.
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/buf lint
+	for past in tests/wire/past/*/schema.binpb; do $(BIN)/buf breaking --against "$$past"; done
 
 .PHONY: fix
 fix: .venv/installed ## Mend what a tool can mend: format and style.

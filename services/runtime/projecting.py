@@ -19,7 +19,7 @@ from services.core.chain import Head
 from services.runtime import database
 from services.runtime.database import DATABASE_AWAY
 from services.runtime.kafka import BrokerAway, Stored, Tail
-from services.runtime.stepping import Chain, Contradiction
+from services.runtime.stepping import Chain, Contradiction, newer_writer
 from services.runtime.vital import start_vital, stop_vital
 from services.wire.records import CONTRACTS, Record, Unreadable
 from services.wire.snapshots import decode_state, encode_state, shape_of
@@ -120,6 +120,14 @@ class _Key:
         self.state = state
 
 
+def _read(stored: Stored) -> Record:
+    try:
+        return CONTRACTS[stored.topic].decode_record(stored.value)
+    except Unreadable as error:
+        place = f"{stored.topic}-{stored.partition} offset {stored.offset} ({stored.key})"
+        raise newer_writer(place, error) from None
+
+
 class Projection:
     """Tails logs under a reader's name, applies each batch, and then tells the listeners of it."""
 
@@ -195,7 +203,7 @@ class Projection:
         while True:
             try:
                 await self._tail()
-            except (Contradiction, Unreadable) as error:
+            except Contradiction as error:
                 self.alarm = str(error)
                 log.critical("projection %s stands still: %s", self.reader, error)
                 await self._note_alarm()
@@ -287,8 +295,7 @@ class Projection:
 
     def _whole_commands(self, place: tuple[str, int], batch: list[Stored]) -> list[tuple[Stored, Record]]:
         """What has come up to the last record of a command; the rest is held until the rest of its command comes."""
-        contract = CONTRACTS[place[0]]
-        items = self._held.pop(place, []) + [(stored, contract.decode_record(stored.value)) for stored in batch]
+        items = self._held.pop(place, []) + [(stored, _read(stored)) for stored in batch]
         whole = len(items)
         while whole and not items[whole - 1][1].last:
             whole -= 1

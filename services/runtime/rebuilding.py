@@ -46,12 +46,11 @@ def definitions() -> list[Definition]:
 
 async def _adopt_log(stepper: Stepper, memory: PartitionMemory, kafka: Kafka, end: int) -> None:
     """Folds the own log up to an offset; nothing is sent again, for it was sent."""
-    contract = CONTRACTS[stepper.stream.name]
     chunk: list[tuple[str, bytes]] = []
     async for stored in kafka.read(stepper.stream.name, memory.partition, 0, end):
         chunk.append((stored.key, stored.value))
         # A chunk must not end inside the records of one command.
-        if len(chunk) >= CHUNK and contract.decode_record(stored.value).last:
+        if len(chunk) >= CHUNK and stepper.read_record(stored.key, stored.value).last:
             stepper.adopt(memory, chunk, resend_from=sys.maxsize)
             chunk = []
     stepper.adopt(memory, chunk, resend_from=sys.maxsize)

@@ -31,6 +31,11 @@ class Contradiction(Exception):
     """A log does not hold what it must: a gap, other bytes under a known sequence, a wrong hash. Nothing is skipped."""
 
 
+def newer_writer(place: str, error: Unreadable) -> Contradiction:
+    """What every reader of a log says of bytes that it cannot read, and stops: to pass over them could lose money."""
+    return Contradiction(f"{place}: {error}; a newer writer is at work, so run its version here too")
+
+
 class Undecidable(Exception):
     """A decision failed with an error of ours; the partition stops at that input."""
 
@@ -230,7 +235,7 @@ class Stepper:
         resend: list[Sent] = []
         last: Record | None = None
         for number, (key, stored) in enumerate(records):
-            record = self._read(stored)
+            record = self.read_record(key, stored)
             known = self.key_memory(memory, key)
             if not known.own.fits(record, stored):
                 continue
@@ -294,9 +299,7 @@ class Stepper:
         try:
             record = self._input_contract.decode_record(item.value)
         except Unreadable as error:
-            raise Contradiction(
-                f"{self.stream.input} offset {item.offset}: {error}; a newer writer is at work"
-            ) from None
+            raise newer_writer(f"{self.stream.input}-{memory.partition} offset {item.offset}", error) from None
         known = self.key_memory(memory, item.key)
         if not known.input.fits(record, item.value):
             return
@@ -367,8 +370,9 @@ class Stepper:
             for number, follows in enumerate(self.processor.following(key, record.event))
         ]
 
-    def _read(self, stored: bytes) -> Record:
+    def read_record(self, key: str, stored: bytes) -> Record:
+        """A record of the own log. Raises Contradiction for what this version cannot read."""
         try:
             return self._contract.decode_record(stored)
         except Unreadable as error:
-            raise Contradiction(f"{self.stream.name}: {error}; a newer writer is at work") from None
+            raise newer_writer(f"{self.stream.name}/{key}", error) from None

@@ -226,6 +226,8 @@ class Contract:
     def decode_record(self, stored: bytes) -> Record:
         """A record from its stored bytes. Raises Unreadable."""
         message = self._parse(self._record, stored)
+        event = self._events.decode(message, "event")
+        _require_known(message, stored)
         cause = message.cause
         return Record(
             message.sequence,
@@ -237,7 +239,7 @@ class Contract:
             message.index,
             message.count,
             message.request_hash,
-            self._events.decode(message, "event"),
+            event,
         )
 
     def encode_command(self, asked: Asked) -> bytes:
@@ -257,13 +259,23 @@ class Contract:
         message = self._parse(self._command, sent)
         if not message.command_id:
             raise Unreadable("a command without an id")
-        return Asked(message.command_id, message.actor, message.request_hash, self._commands.decode(message, "command"))
+        command = self._commands.decode(message, "command")
+        _require_known(message, sent)
+        return Asked(message.command_id, message.actor, message.request_hash, command)
 
     def _parse(self, kind: Any, stored: bytes) -> Any:
         try:
             return kind.FromString(stored)
         except DecodeError as error:
             raise Unreadable(f"not a {kind.DESCRIPTOR.full_name}: {error}") from None
+
+
+def _require_known(message: Any, stored: bytes) -> None:
+    """A field that is passed over in silence could be money. Without its unknown fields a message would be shorter."""
+    message.DiscardUnknownFields()
+    size = message.ByteSize()
+    if size != len(stored) and size != type(message).FromString(stored).ByteSize():
+        raise Unreadable(f"a {message.DESCRIPTOR.full_name} with a field that this version does not know")
 
 
 CONTRACTS: dict[str, Contract] = {

@@ -148,6 +148,32 @@ def test_an_input_log_that_is_not_what_it_must_be_stops_the_partition(wrong: str
     assert log_of(outcome, rest) == log_of(Stepper(WAGERS, BOOK).step(fresh(), items))
 
 
+NEWER = {
+    "an unknown event": (b"\xfa\x7c\x02\x08\x01", "no event that this version knows"),
+    "an unknown field": (None, "a field that this version does not know"),
+}
+newer_writers = pytest.mark.parametrize(("value", "said"), NEWER.values(), ids=NEWER)
+
+
+@newer_writers
+def test_a_log_of_a_newer_writer_is_not_taken_over(value: bytes | None, said: str) -> None:
+    stepper = Stepper(ROUNDS, BOOK)
+    written = log_of(stepper.step(fresh(), [asked(number, command) for number, command in enumerate(COMMANDS)]))
+    key, last = written[-1]
+    log = [*written[:-1], (key, last + NEWER["an unknown event"][0] if value is None else value)]
+    with pytest.raises(Contradiction, match=f"rounds/table-1: .*{said}; a newer writer is at work"):
+        stepper.adopt(fresh(), log)
+
+
+@newer_writers
+def test_an_input_of_a_newer_writer_stops_who_reads_it(value: bytes | None, said: str) -> None:
+    items, memory = list(inputs_of("wagers")), fresh()
+    spoilt = items[10].value + NEWER["an unknown event"][0] if value is None else value
+    outcome = Stepper(WAGERS, BOOK).step(memory, [*items[:10], replace(items[10], value=spoilt), *items[11:]])
+    assert f"{said}; a newer writer is at work" in str(outcome.stopped)
+    assert "rounds-0 offset 10" in str(outcome.stopped) and memory.position == 10
+
+
 def test_a_persons_command_that_comes_twice_is_carried_out_once() -> None:
     items = [asked(number, command) for number, command in enumerate(COMMANDS)]
     again = asked(3, rounds.OpenRound(), "key-1")

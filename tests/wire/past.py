@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
 from services.core import accounts, jackpots
 from services.core.chain import ProcessorId
@@ -33,11 +33,11 @@ from services.runtime.stepping import Input
 from services.runtime.submissions import load
 from services.wire.records import CONTRACTS, Asked
 from tests.support.playing import play, written
-from tests.support.recorded import ROUNDS
+from tests.support.recorded import ROOT, ROUNDS
 from tests.support.worlds import RULES, MemoryWorld
-from tests.wire.schema import PACKAGES
 
 FOLDER = Path(__file__).with_name("past")
+BUF = Path(sys.executable).with_name("buf")
 KEPT = (
     "ms-account-declines", "ms-envy-stacks", "ms-five-card-bonus-500-for-1", "ms-held-wager-withdrawn",
     "ms-magic-and-lucky-without-a-hand", "ms-mega-then-a-share-of-it", "ms-refusals-on-the-way", "ms-six-card-bonus",
@@ -226,8 +226,8 @@ def keep(folder: Path) -> None:
     folder.mkdir()
     (folder / "logs.tsv").write_text("".join(_lines(world.house)))
     (folder / "reads.yaml").write_text("\n".join([*reads, PEOPLE_AND_ENDS, STAKE_RETURNED]))
-    files = [FileDescriptorProto.FromString(each.DESCRIPTOR.serialized_pb) for each in PACKAGES.values()]
-    (folder / "schema.binpb").write_bytes(FileDescriptorSet(file=files).SerializeToString(deterministic=True))
+    build = [BUF, "build", "--as-file-descriptor-set", "--exclude-source-info", "--output", folder / "schema.binpb"]
+    subprocess.run(build, cwd=ROOT, check=True)
     (folder / "rules").mkdir()
     for rules in RULES:
         for path in rules.glob("*.yaml"):
