@@ -2,7 +2,7 @@
 
 from services.accounts.api import FORMS, routes
 from services.accounts.processor import PROCESSOR
-from services.accounts.projection import ACCOUNTS, apply
+from services.accounts.projection import ACCOUNTS, apply, figures
 from services.flow import PORTS, stream_of
 from services.runtime.service import Definition, run
 
@@ -12,6 +12,7 @@ DEFINITION = Definition(
     logs=(ACCOUNTS,),
     apply=apply,
     routes=routes,
+    figures=figures,
     stream=stream_of("accounts"),
     processor=PROCESSOR,
     forms=FORMS,

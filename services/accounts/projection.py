@@ -3,8 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
+from prometheus_client.core import Metric
+
 from services.core import accounts
+from services.runtime.metrics import Figures, gauge
 from services.runtime.projecting import Fact, Log
+from services.runtime.service import Parts
 
 ACCOUNTS = Log("accounts", accounts.INITIAL, accounts.State, accounts.evolve)
 
@@ -32,9 +36,22 @@ def entry_of(event: accounts.Event) -> tuple[str, int, str] | None:
             return None
 
 
+ASIDE = {"hold", "hold released"}
+"""Entries that set money aside, and move none."""
+POST = """
+INSERT INTO accounts_ledger AS l (account_id, posted_cents, balance_cents)
+SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[])
+ON CONFLICT (account_id) DO UPDATE SET posted_cents = l.posted_cents + excluded.posted_cents,
+    balance_cents = excluded.balance_cents
+"""
+IMBALANCE = "SELECT coalesce(sum(abs(posted_cents - balance_cents)), 0)::bigint FROM accounts_ledger"
+
+
 async def apply(connection: Any, facts: Sequence[Fact]) -> None:
-    """Writes a row for each entry."""
+    """Writes a row for each entry, and adds what moved to what was posted to the account."""
     rows = []
+    posted: dict[str, int] = {}
+    balances: dict[str, int] = {}
     for fact in facts:
         entry = entry_of(fact.record.event)
         if entry is not None:
@@ -43,6 +60,8 @@ async def apply(connection: Any, facts: Sequence[Fact]) -> None:
                 (fact.key, fact.record.sequence, fact.record.recorded_at_ms, name, cents, reference,
                  fact.state.balance_cents, fact.state.held_cents)
             )  # fmt: skip
+            posted[fact.key] = posted.get(fact.key, 0) + (0 if name in ASIDE else cents)
+            balances[fact.key] = fact.state.balance_cents
     if rows:
         await connection.executemany(
             "INSERT INTO accounts_entries"
@@ -50,3 +69,22 @@ async def apply(connection: Any, facts: Sequence[Fact]) -> None:
             " VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING",
             rows,
         )
+        # In one order for every instance, so that none waits for another in a circle.
+        keys = sorted(posted)
+        await connection.execute(POST, keys, [posted[key] for key in keys], [balances[key] for key in keys])
+
+
+def figures(parts: Parts) -> Figures:
+    """Whether the entries of every account add up to what is in it."""
+
+    async def ask() -> Sequence[Metric]:
+        return [
+            gauge(
+                "roundlog_account_imbalance_cents",
+                "By how many cents the postings of accounts and their balances differ, all accounts together."
+                " Anything but 0 is a defect.",
+                await parts.pool.fetchval(IMBALANCE),
+            )
+        ]
+
+    return ask

@@ -179,11 +179,13 @@ def _processors(positions: list[Any], ends: Ends, last: dict[str, int]) -> list[
         stood = {partition: row["position"] for partition, row in rows.items()}
         places = [(partition, *span) for (topic, partition), span in ends.items() if topic == stream.input]
         alarms = [f"partition {partition}: {row['alarm']}" for partition, row in sorted(rows.items()) if row["alarm"]]
+        # A command topic may have been cut at its beginning; what is gone is not waited for.
+        behind = {partition: _behind(end, max(first, stood.get(partition, 0))) for partition, first, end in places}
         said.append({
             "stream": stream.name,
             "service": stream.service,
-            # A command topic may have been cut at its beginning; what is gone is not waited for.
-            "behind": sum(_behind(end, max(first, stood.get(partition, 0))) for partition, first, end in places),
+            "behind": sum(behind.values()),
+            "partitions": [behind[partition] for partition in sorted(behind)],
             "last_ms": last.get(stream.name) or None,
             "alarm": "; ".join(alarms) or None,
         })  # fmt: skip

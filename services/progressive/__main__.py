@@ -4,7 +4,7 @@ from services.core.sheets import JackpotSheet
 from services.flow import PORTS, stream_of
 from services.progressive.api import FORMS, MERGED, OPEN_READS, feed, routes, stamp
 from services.progressive.processor import PROCESSOR
-from services.progressive.projection import JACKPOTS, apply
+from services.progressive.projection import JACKPOTS, apply, figures
 from services.runtime.service import Definition, run
 
 DEFINITION = Definition(
@@ -13,6 +13,7 @@ DEFINITION = Definition(
     logs=(JACKPOTS,),
     apply=apply,
     routes=routes,
+    figures=figures,
     stream=stream_of("jackpots"),
     processor=PROCESSOR,
     forms=FORMS,

@@ -1,14 +1,18 @@
 """What a progressive shows: its levels as the log has them, now or at any moment of its past, and a sheet of claims and
 Envy Bonuses for each round."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
+
+from prometheus_client.core import Metric
 
 from services.core import jackpots, sheets
 from services.flow import PARTITIONS
 from services.runtime.kafka import partition_of
+from services.runtime.metrics import Figures, gauges
 from services.runtime.projecting import Fact, Log, Projection
+from services.runtime.service import Parts
 from services.runtime.sheets import fold_sheets
 from services.wire.records import CONTRACTS
 from services.wire.snapshots import decode_state, encode_state
@@ -44,6 +48,30 @@ async def apply(connection: Any, facts: Sequence[Fact]) -> None:
         if (round_id := sheets.round_of(fact.record.event)) is not None
     ]
     await fold_sheets(connection, "jackpots", sheets.JackpotSheet(), events)
+
+
+def figures(parts: Parts) -> Figures:
+    """Whether every level holds what came in less what went out."""
+
+    async def ask() -> Sequence[Metric]:
+        return [imbalances(parts.projection.states_of("jackpots"))]
+
+    return ask
+
+
+def imbalances(states: Mapping[str, jackpots.State]) -> Metric:
+    """The imbalance of each level of some progressives, by their ids."""
+    values = [
+        ((progressive_id, level.name), level.imbalance)
+        for progressive_id, state in states.items()
+        for level in state.levels
+    ]
+    return gauges(
+        "roundlog_level_imbalance_microcents",
+        "What a level holds and what has left it, less all that came in, in microcents. Anything but 0 is a defect.",
+        ["progressive", "level"],
+        values,
+    )
 
 
 async def state_at(

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections import OrderedDict
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import orjson
 from services.flow import PARTITIONS, Stream
 from services.runtime.database import DATABASE_AWAY
 from services.runtime.kafka import BrokerAway, Kafka, partition_of
+from services.runtime.metrics import command_seconds
 from services.runtime.projecting import Fact
 from services.runtime.watching import Watch
 from services.wire.json import event_json
@@ -78,6 +80,7 @@ class Desk:
         assert stream.commands is not None
         self.stream = stream
         self.appended_total = 0
+        self.seconds = command_seconds()
         self._topic = stream.commands
         self._kafka = kafka
         self._pool = pool
@@ -104,6 +107,10 @@ class Desk:
             self._same(waiting[0], asked)
             return await self._wait(waiting[1], hit=True)
         return await self._append(key, asked)
+
+    def took(self, outcome: str, came_at: float) -> None:
+        """Notes how long a command took that came in at that time of the monotonic clock."""
+        self.seconds.labels(outcome).observe(time.monotonic() - came_at)
 
     async def _unless_lost(self, act: Coroutine[Any, Any, T]) -> T:
         """What `act` gives, unless the broker or the database is lost meanwhile. Raises Away."""

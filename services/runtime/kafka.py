@@ -267,6 +267,9 @@ class Tail(Protocol):
     async def fetch(self, timeout_ms: int) -> list[list[Stored]]:
         """What has come, a list for each place; nothing where nothing comes in time. Raises BrokerAway."""
 
+    def highwater(self, place: tuple[str, int]) -> int | None:
+        """Where a place ended when it last gave something; None where it gave nothing yet."""
+
     async def ping(self, topic: str, seconds: float) -> None:
         """Asks the broker something small. Raises BrokerAway when it does not answer in time."""
 
@@ -286,6 +289,10 @@ class _ReaderTail:
 
     async def fetch(self, timeout_ms: int) -> list[list[Stored]]:
         return await fetch(self._reader, timeout_ms)
+
+    def highwater(self, place: tuple[str, int]) -> int | None:
+        known: int | None = self._reader.highwater(TopicPartition(*place))
+        return known
 
     async def ping(self, topic: str, seconds: float) -> None:
         await ping(self._reader, topic, seconds)

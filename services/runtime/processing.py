@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import logging
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -61,7 +62,8 @@ class Processing:
         """Why the last batch was not made durable, when that is not for the lack of the broker or the database."""
         self.records_total = 0
         self.inputs_total = 0
-        self.refusals_total = 0
+        self.refusals: Counter[tuple[str, str]] = Counter()
+        """By the name of the command, and whether a rule of play is behind the refusal or a procedure of the house."""
         self.dead_total = 0
         self.overtaken_total = 0
         self.last_step_at = time.monotonic()
@@ -226,7 +228,8 @@ class Processing:
         outcome = self.stepper.step(memory, items)
         self.inputs_total += len(items)
         self.records_total += outcome.records
-        self.refusals_total += outcome.refusals
+        for name, section in outcome.refusals:
+            self.refusals[name, "procedure" if section is None else "rule"] += 1
         return outcome
 
     async def _make_durable(self, outcomes: list[tuple[PartitionMemory, Outcome]]) -> None:

@@ -152,6 +152,8 @@ class Projection:
         self.caught_up = asyncio.Event()
         self.fresh_at = 0.0
         self.positions: dict[tuple[str, int], int] = {}
+        self._ends: dict[tuple[str, int], int] = {}
+        self._tailing: Tail | None = None
         self._apply = apply
         self._keys: dict[tuple[str, str], _Key] = {}
         self._held: dict[tuple[str, int], list[tuple[Stored, Record]]] = {}
@@ -169,7 +171,20 @@ class Projection:
     @property
     def fresh(self) -> bool:
         """Whether the broker and the database answered within the last second."""
-        return self.alarm is None and time.monotonic() - self.fresh_at < 1.0
+        return self.alarm is None and self.staleness_seconds < 1.0
+
+    @property
+    def staleness_seconds(self) -> float:
+        """How long ago the broker and the database answered; since the machine started where they never did."""
+        return time.monotonic() - self.fresh_at
+
+    def behind(self) -> dict[tuple[str, int], int]:
+        """How many records of each partition are not read yet, as the broker said when it last gave some."""
+        if self._tailing is not None:
+            for place in self._ends:
+                known = self._tailing.highwater(place)
+                self._ends[place] = self._ends[place] if known is None else known
+        return {place: max(0, end - self.positions.get(place, 0)) for place, end in self._ends.items()}
 
     def state_of(self, topic: str, key: str) -> Any:
         """The fold of a key's events as last applied, or None."""
@@ -231,21 +246,28 @@ class Projection:
                     raise Contradiction(
                         f"{place[0]}-{place[1]} ends at {end}, before the position {self.positions[place]}"
                     )
+            self._ends, self._tailing = {place: end for place, (_, end) in ends.items()}, tail
             # The last record that was read is read again: its bytes must still be those that the rows were made of.
             tail.seek({place: max(first, self.positions[place] - 1) for place, (first, _) in ends.items()})
-            now = asyncio.get_running_loop().time
-            checked = 0.0
-            while True:
-                if not self.caught_up.is_set() and all(self.positions[p] >= end for p, (_, end) in ends.items()):
-                    self.caught_up.set()
-                batches = await tail.fetch(IDLE_MS)
-                if batches:
-                    await self._take(batches)
-                    self.alarm = None
-                    self.fresh_at = time.monotonic()
-                elif now() - checked > 0.4:
-                    checked = now()
-                    await self._prove_fresh(tail, next(iter(self.logs)))
+            try:
+                await self._follow(tail)
+            finally:
+                self._tailing = None
+
+    async def _follow(self, tail: Tail) -> None:
+        now = asyncio.get_running_loop().time
+        ends, checked = dict(self._ends), 0.0
+        while True:
+            if not self.caught_up.is_set() and all(self.positions[place] >= end for place, end in ends.items()):
+                self.caught_up.set()
+            batches = await tail.fetch(IDLE_MS)
+            if batches:
+                await self._take(batches)
+                self.alarm = None
+                self.fresh_at = time.monotonic()
+            elif now() - checked > 0.4:
+                checked = now()
+                await self._prove_fresh(tail, next(iter(self.logs)))
 
     async def _prove_fresh(self, tail: Tail, topic: str) -> None:
         """Silence may be an idle house or a dead broker: ask both the broker and the database."""

@@ -13,7 +13,7 @@ import sys
 import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import asyncpg
@@ -32,7 +32,7 @@ from services.runtime.forms import BODY_BYTES_MAX, ID_PATTERN, KEY_PATTERN, Form
 from services.runtime.heartbeat import Heartbeat
 from services.runtime.joining import Membership
 from services.runtime.kafka import Kafka
-from services.runtime.metrics import exposition
+from services.runtime.metrics import Figures, Metrics
 from services.runtime.par import warn_of_the_implausible
 from services.runtime.processing import Processing
 from services.runtime.projecting import Apply, Log, PostgresReaders, Projection
@@ -71,7 +71,7 @@ class Definition:
     `logs` are what its projection reads, its own first; `path` is that of its commands; `routes` adds its
     reads; `feed` gives what each delta carries beside the events, `merged` are the kinds of events that its deltas may
     leave out; `stamp` fills in what only the API knows;
-    `shapes` are the kinds of rows that the projection folds beside the states of its logs; `linked` where it listens
+    `figures` are the metrics that it alone has; `shapes` are the kinds of rows that the projection folds beside the states of its logs; `linked` where it listens
     whether the progressive controller answers; `open_reads` are the paths that anybody may read without a token.
     """
 
@@ -87,6 +87,7 @@ class Definition:
     feed: Extra | None = None
     merged: tuple[type, ...] = ()
     stamp: Callable[["Parts", str, Any], Awaitable[Any]] | None = None
+    figures: Callable[["Parts"], Figures] | None = None
     shapes: tuple[type, ...] = ()
     linked: bool = False
     open_reads: re.Pattern[str] | None = None
@@ -236,6 +237,7 @@ def app_of(definition: Definition, settings: Settings, book: RuleBook) -> FastAP
         pool = await pool_of(settings.postgres)
         parts = _parts(definition, settings, book, pool)
         app.state.parts = parts
+        app.state.metrics = Metrics(parts, None if definition.figures is None else definition.figures(parts))
         app.include_router(definition.routes(parts))
         if definition.forms is not None:
             app.include_router(_command_routes(parts, definition.forms))
@@ -281,7 +283,7 @@ def _health_routes(app: FastAPI) -> None:
     @app.get("/metrics", tags=["health"])
     async def metrics() -> Response:
         """Prometheus metrics."""
-        return Response(exposition(app.state.parts), media_type="text/plain; version=0.0.4")
+        return Response(await app.state.metrics.exposition(), media_type="text/plain; version=0.0.4")
 
 
 def _error_routes(app: FastAPI) -> None:
@@ -320,6 +322,7 @@ def _command_routes(parts: Parts, forms: Forms) -> APIRouter:
     @router.post(f"/{path}/{{key}}/commands", tags=["commands"], openapi_extra=schema)
     async def ask(key: str, request: Request) -> Response:
         """Asks for one thing; answers once the log holds the outcome."""
+        came_at = time.monotonic()
         body = await read_body(request)
         command = forms.read(body)
         checked_key(key)
@@ -328,16 +331,18 @@ def _command_routes(parts: Parts, forms: Forms) -> APIRouter:
         actor = person.name
         _may_ask(person, command)
         asked = Asked(command_id, actor, _request_hash(key, actor, body), command)
-        if parts.definition.stamp is not None:
-            known = await desk.known(command_id)
-            if known is None:
-                asked = Asked(command_id, actor, asked.request_hash, await parts.definition.stamp(parts, key, command))
         try:
+            if parts.definition.stamp is not None and await desk.known(command_id) is None:
+                asked = replace(asked, command=await parts.definition.stamp(parts, key, command))
             answer = await desk.ask(key, asked)
         except KeyReused:
             raise Malformed(
                 f"The Idempotency-Key {command_id} was used for another request. Use a new key for each command."
             ) from None
+        except Away:
+            desk.took("away", came_at)
+            raise
+        desk.took("late" if answer is None else "done" if answer.status == 200 else "refused", came_at)
         return _response(command_id, answer)
 
     @router.get("/commands/{command_id}", tags=["commands"])

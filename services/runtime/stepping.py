@@ -195,7 +195,8 @@ class Outcome:
     sent: list[Sent] = field(default_factory=list)
     dead: list[Input] = field(default_factory=list)
     records: int = 0
-    refusals: int = 0
+    refusals: list[tuple[str, str | None]] = field(default_factory=list)
+    """Of each refused command its name, and the section behind the refusal."""
     stopped: Exception | None = None
     """Why the inputs were not answered to their end: a Contradiction, or an Undecidable. The memory stands before that input."""
 
@@ -287,8 +288,9 @@ class Stepper:
                 events = self.processor.decide(known.state, asked.command, asking)
             except Refused as refusal:
                 assert self.processor.refused is not None
-                events = (self.processor.refused(type(asked.command).__name__, refusal.reason, refusal.section),)
-                outcome.refusals += 1
+                name = type(asked.command).__name__
+                events = (self.processor.refused(name, refusal.reason, refusal.section),)
+                outcome.refusals.append((name, refusal.section))
             draft = self._draft(memory.partition, known, known.state, item, asked, events)
         except Exception as error:
             raise Undecidable(f"{self.stream.name}/{item.key} at offset {item.offset}: {error!r}") from error

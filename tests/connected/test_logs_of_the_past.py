@@ -36,7 +36,9 @@ def agrees(house: House, past: Past) -> None:
     """Every read answers what it answered then."""
 
     def wrong() -> list[str]:
-        return [line for read in past.reads for line in differences(read["answers"], house.get(read["get"]), read["get"])]
+        return [
+            line for read in past.reads for line in differences(read["answers"], house.get(read["get"]), read["get"])
+        ]
 
     with contextlib.suppress(AssertionError):
         until("every read answers what it answered then", lambda: not wrong())

@@ -185,7 +185,7 @@ def test_a_refused_command_that_comes_twice_is_refused_once() -> None:
     items = [asked(0, rounds.OpenRound(), "key-0"), asked(1, OPEN_TABLE), asked(2, rounds.OpenRound(), "key-0")]
     outcome = Stepper(ROUNDS, BOOK).step(fresh(), items)
     assert [type(event).__name__ for event in events_of(outcome)] == ["Refused", "TableOpened"]
-    assert outcome.refusals == 1
+    assert outcome.refusals == [("OpenRound", None)]
 
 
 def test_a_processors_older_command_is_one_that_was_carried_out() -> None:
