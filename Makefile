@@ -9,6 +9,7 @@ MAKEFLAGS += --no-builtin-rules
 PYTHON ?= python3
 BIN := .venv/bin
 JARS := .local/kafka
+PROMETHEUS := .local/prometheus
 SCHEMAS := $(wildcard proto/roundlog/*/v*/*.proto)
 GENERATED := $(SCHEMAS:.proto=_pb2.py) $(SCHEMAS:.proto=_pb2.pyi)
 
@@ -29,13 +30,16 @@ run: setup ## Open the whole house here; ROUNDS=20 stops by itself, TABLES=6, PA
 	@exec $(BIN)/python -m services.runtime.house $(HOUSE)
 
 .PHONY: test
-test: setup $(if $(ARGS),,browser) ## Run every test, on a real Kafka and PostgreSQL; ARGS="tests/core" for some of them.
+test: setup $(if $(ARGS),,browser prometheus) ## Run every test, on a real Kafka and PostgreSQL; ARGS="tests/core" for some of them.
 	$(BIN)/pytest $(ARGS)
 
 .PHONY: browser
 browser: ## Get Chromium, in which the tests look at the pages.
 	@$(call need,command -v chromium || command -v chromium-browser || command -v google-chrome,chromium,Chromium)
 	@$(call need,command -v chromedriver,chromium-driver,Chromium's driver)
+
+.PHONY: prometheus
+prometheus: $(PROMETHEUS)/installed ## Get Prometheus, by which the tests judge alerts and dashboard.
 
 .PHONY: rules
 rules: setup ## Write RULES.md anew: each paragraph of the law, what is done about it, the tests behind it.
@@ -109,6 +113,16 @@ $(JARS)/installed: deploy/kafka/pom.xml
 	@rm --recursive --force $(JARS) && mkdir --parents .local
 	@mvn --quiet --batch-mode --file $< dependency:copy-dependencies -DincludeScope=runtime \
 		-DoutputDirectory=$(CURDIR)/$(JARS) > .local/maven.log || { cat .local/maven.log; exit 1; }
+	@touch $@
+
+# Debian's package is unpacked, not installed: to install it would start it.
+$(PROMETHEUS)/installed:
+	@mkdir --parents $(PROMETHEUS)
+	@command -v promtool > /dev/null && command -v prometheus > /dev/null \
+	|| { echo "Prometheus, into $(PROMETHEUS) ..." && cd $(PROMETHEUS) \
+	     && { apt-get download prometheus || { apt-get update && apt-get download prometheus; }; } > apt.log 2>&1 \
+	     && dpkg-deb --extract prometheus_*.deb . && rm prometheus_*.deb apt.log; } \
+	|| { cat $(PROMETHEUS)/apt.log; echo "This needs prometheus and promtool: install them and try again."; exit 1; }
 	@touch $@
 
 # $(call need,what must succeed,Debian's package,its name in words)

@@ -36,8 +36,16 @@ def entry_of(event: accounts.Event) -> tuple[str, int, str] | None:
             return None
 
 
-ASIDE = {"hold", "hold released"}
-"""Entries that set money aside, and move none."""
+def posted_cents(event: accounts.Event) -> int:
+    """What an event adds to the account, or takes out of it; nothing where money is only set aside."""
+    match event:
+        case accounts.HoldPlaced() | accounts.HoldReleased():
+            return 0
+        case _:
+            entry = entry_of(event)
+            return 0 if entry is None else entry[1]
+
+
 POST = """
 INSERT INTO accounts_ledger AS l (account_id, posted_cents, balance_cents)
 SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[])
@@ -60,7 +68,7 @@ async def apply(connection: Any, facts: Sequence[Fact]) -> None:
                 (fact.key, fact.record.sequence, fact.record.recorded_at_ms, name, cents, reference,
                  fact.state.balance_cents, fact.state.held_cents)
             )  # fmt: skip
-            posted[fact.key] = posted.get(fact.key, 0) + (0 if name in ASIDE else cents)
+            posted[fact.key] = posted.get(fact.key, 0) + posted_cents(fact.record.event)
             balances[fact.key] = fact.state.balance_cents
     if rows:
         await connection.executemany(

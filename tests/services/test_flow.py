@@ -24,8 +24,8 @@ ROOMS = {"core", "par", "wire", "runtime"}
 FILES = {"__init__.py", "__main__.py", "api.py", "processor.py", "projection.py", "schema.sql", "settings.py"}
 OWN_FILES = {
     "backoffice": {
-        "reconstruction.py", "command_line.py", "archive.py", "best_play.py", "desk.py", "forwarding.py",
-        "operations.py", "par.py", "par_text.py", "printing.py", "rules_files.py", "sentences.py", "slips.py",
+        "reconstruction.py", "command_line.py", "archive.py", "best_play.py", "desk.py", "figures.py",
+        "forwarding.py", "operations.py", "par.py", "par_text.py", "printing.py", "rules_files.py", "sentences.py", "slips.py",
     },
     # A client of the HTTP APIs, nothing more: it has players and dealers, no log.
     "floor": {
