@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequen
 from typing import Any, Protocol
 
 from services.flow import DEAD_LETTERS, PARTITIONS, stream_of
+from services.runtime import journal
 from services.runtime.database import DATABASE_AWAY
 from services.runtime.kafka import BrokerAway, Stored, partition_of
 from services.runtime.snapshots import Snapshots
@@ -220,9 +221,23 @@ class Processing:
                     break
         await self._make_durable(outcomes)
         for memory, outcome in outcomes:
+            self._tell(memory.partition, outcome)
             if outcome.stopped is not None:
                 self.memories.pop(memory.partition, None)
                 await self._stand_still(memory.partition, f"at input offset {memory.position}: {outcome.stopped}")
+
+    def _tell(self, partition: int, outcome: Outcome) -> None:
+        """Says what was made durable, where somebody wants to read along; and what was put aside, always."""
+        place = {"topic": self.stream.input, "partition": partition}
+        for each in outcome.told:
+            about = {
+                "command_id": each.command_id, "follows": each.follows, "actor": each.actor, "key": each.item.key,
+                "offset": each.item.offset, "sequence": each.sequence, "events": each.events, "sent": each.sent,
+            }  # fmt: skip
+            journal.commands.info("decided", extra=place | about)
+        for item in outcome.dead:
+            about = {"key": item.key, "offset": item.offset}
+            log.warning("no schema reads what came in; it is kept in %s", DEAD_LETTERS, extra=place | about)
 
     def _step(self, memory: PartitionMemory, items: list[Input]) -> Outcome:
         outcome = self.stepper.step(memory, items)
@@ -326,6 +341,7 @@ class Processing:
 
     async def _stand_still(self, partition: int, reason: str) -> None:
         self.stopped[partition] = reason
-        log.critical("%s-%s stands still: %s", self.stream.name, partition, reason)
+        about = {"topic": self.stream.input, "partition": partition}
+        log.critical("%s-%s stands still: %s", self.stream.name, partition, reason, extra=about)
         with contextlib.suppress(Exception):
             await self.snapshots.alarm(partition, reason)

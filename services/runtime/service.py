@@ -24,6 +24,7 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from services.core.people import why_not
 from services.core.rules import RuleBook
 from services.flow import Stream
+from services.runtime import journal
 from services.runtime.database import DATABASE_AWAY, pool_of
 from services.runtime.desk import Answer, Away, Desk, KeyReused
 from services.runtime.door import Door
@@ -165,7 +166,7 @@ def _parts(definition: Definition, settings: Settings, book: RuleBook, pool: asy
         projection.listeners.append(desk.tell)
     processing = membership = None
     if definition.processor is not None:
-        stepper = Stepper(definition.processor, book)
+        stepper = Stepper(definition.processor, book, settings.journal_commands)
         processing = Processing(stepper, kafka, Snapshots(PostgresTables(pool, stepper.stream.name), stepper))
         membership = Membership(processing, kafka, settings.instance)
     heartbeat = Heartbeat(settings.progressive_url) if definition.linked else None
@@ -331,6 +332,15 @@ def _command_routes(parts: Parts, forms: Forms) -> APIRouter:
         actor = person.name
         _may_ask(person, command)
         asked = Asked(command_id, actor, _request_hash(key, actor, body), command)
+        tells = journal.commands.isEnabledFor(logging.INFO)
+        about: dict[str, Any] = {
+            "command_id": command_id,
+            "command": type(command).__name__,
+            "key": key,
+            "actor": actor,
+        }
+        if tells:
+            journal.commands.info("asked", extra=about)
         try:
             if parts.definition.stamp is not None and await desk.known(command_id) is None:
                 asked = replace(asked, command=await parts.definition.stamp(parts, key, command))
@@ -343,6 +353,12 @@ def _command_routes(parts: Parts, forms: Forms) -> APIRouter:
             desk.took("away", came_at)
             raise
         desk.took("late" if answer is None else "done" if answer.status == 200 else "refused", came_at)
+        if tells:
+            ended = {
+                "status": 202 if answer is None else answer.status,
+                "seconds": round(time.monotonic() - came_at, 4),
+            }
+            journal.commands.info("answered", extra=about | ended)
         return _response(command_id, answer)
 
     @router.get("/commands/{command_id}", tags=["commands"])
@@ -451,11 +467,9 @@ class _Server(uvicorn.Server):
 
 def run(definition: Definition) -> None:
     """Runs a service until it is told to stop."""
-    logging.basicConfig(
-        level=logging.INFO, stream=sys.stdout, format="%(asctime)s %(levelname)-8s %(name)s: %(message)s", force=True
-    )
     try:
         settings = settings_from(environment(), definition.name, definition.port)
+        journal.begin(settings.journal, settings.service, settings.instance, settings.journal_commands)
         book = load(settings.rules, load_paytables(settings.paytables))
     except (SettingWrong, RulesUnreadable) as error:
         sys.exit(str(error))

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from services.core.jackpots import SignerBand
 from services.flow import PORTS
-from services.runtime import published
+from services.runtime import journal, published
 from services.runtime.local import LOCAL
 from services.runtime.security import Security, SettingWrong, kafka_security, postgres_url
 
@@ -65,6 +65,9 @@ class Settings:
     currency: str
     locale: str
     """The currency (ISO 4217) of the house, and the language (BCP 47) in whose manner its displays write amounts."""
+    journal: str
+    journal_commands: bool
+    """In which form the service says what it does, and whether it says each step of each command."""
 
     def shown(self) -> str:
         """One line for the log, without secrets."""
@@ -106,6 +109,8 @@ def settings_from(environment: dict[str, str], service: str, port: int) -> Setti
             parameters_idle_ms=_idle_ms(environment.get("ROUNDLOG_PARAMETERS_IDLE_SECONDS", "")),
             currency=_of_form(environment, "ROUNDLOG_CURRENCY", "USD", CURRENCY, "three capital letters, such as USD"),
             locale=_of_form(environment, "ROUNDLOG_LOCALE", "en-US", LOCALE, "a language tag, such as en-US"),
+            journal=_one_of(environment, "ROUNDLOG_LOG", journal.FORMS),
+            journal_commands=_one_of(environment, "ROUNDLOG_LOG_COMMANDS", ("off", "on")) == "on",
         )
     except KeyError as error:
         raise SettingWrong(f"the environment lacks {error.args[0]}") from None
@@ -169,6 +174,14 @@ def _of_form(environment: dict[str, str], name: str, unless_told: str, form: re.
     said = environment.get(name, unless_told)
     if not form.fullmatch(said):
         raise SettingWrong(f"{name}={said}: it must be {words}")
+    return said
+
+
+def _one_of(environment: dict[str, str], name: str, words: tuple[str, ...]) -> str:
+    """One of some words, the first unless told."""
+    said = environment.get(name, words[0])
+    if said not in words:
+        raise SettingWrong(f"{name}={said}: it is {' or '.join(words)}")
     return said
 
 

@@ -180,11 +180,25 @@ class PartitionMemory:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A command on its way: the stream that takes it, its key and its bytes."""
+    """A command on its way: the stream that takes it, its key, its bytes and its id."""
 
     stream: str
     key: str
     value: bytes
+    command_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What an operator may read of one input: `follows` is the id of the command behind it where it is a record."""
+
+    item: Input
+    command_id: str
+    follows: str | None
+    actor: str
+    sequence: int
+    events: tuple[str, ...]
+    sent: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -197,6 +211,8 @@ class Outcome:
     records: int = 0
     refusals: list[tuple[str, str | None]] = field(default_factory=list)
     """Of each refused command its name, and the section behind the refusal."""
+    told: list[Told] = field(default_factory=list)
+    """One for each input that was answered, where the stepper tells."""
     stopped: Exception | None = None
     """Why the inputs were not answered to their end: a Contradiction, or an Undecidable. The memory stands before that input."""
 
@@ -211,11 +227,19 @@ class _Draft:
     sent: list[Sent] = field(default_factory=list)
 
 
+def _told(item: Input, asked: Asked, follows: str | None, draft: _Draft) -> Told:
+    events = tuple(type(record.event).__name__ for record, _ in draft.records)
+    sent = tuple(each.command_id for each in draft.sent)
+    return Told(item, asked.command_id, follows, asked.actor, draft.head.sequence, events, sent)
+
+
 class Stepper:
     """One stream's processor with the submissions it holds."""
 
-    def __init__(self, processor: Processor, book: RuleBook) -> None:
+    def __init__(self, processor: Processor, book: RuleBook, tells: bool = False) -> None:
+        """`tells`: of each input what came of it, for whoever reads along."""
         self.processor = processor
+        self.tells = tells
         self.stream = processor.stream
         self.book = book
         self._contract = CONTRACTS[self.stream.name]
@@ -295,6 +319,8 @@ class Stepper:
         except Exception as error:
             raise Undecidable(f"{self.stream.name}/{item.key} at offset {item.offset}: {error!r}") from error
         self._accept(memory, known, item.key, draft, outcome)
+        if self.tells:
+            outcome.told.append(_told(item, asked, None, draft))
 
     def _answer_record(self, memory: PartitionMemory, item: Input, outcome: Outcome) -> None:
         assert self._input_contract is not None and self.processor.observe is not None
@@ -318,6 +344,8 @@ class Stepper:
             raise Undecidable(f"{self.stream.name}/{item.key} at offset {item.offset}: {error!r}") from error
         known.input.advance(item.value)
         self._accept(memory, known, item.key, draft, outcome)
+        if self.tells and draft.records:
+            outcome.told.append(_told(item, asked, record.command_id, draft))
 
     def _draft(
         self, partition: int, known: KeyMemory, state: Any, item: Input, asked: Asked, events: tuple[Any, ...]
@@ -356,21 +384,13 @@ class Stepper:
             known.seen.add(record.command_id)
 
     def _following(self, key: str, record: Record) -> list[Sent]:
-        return [
-            Sent(
-                follows.stream,
-                follows.key,
-                CONTRACTS[follows.stream].encode_command(
-                    Asked(
-                        str(ProcessorId(self.stream.name, key, record.sequence, number)),
-                        self.stream.service,
-                        b"",
-                        follows.command,
-                    )
-                ),
-            )
-            for number, follows in enumerate(self.processor.following(key, record.event))
-        ]
+        sent = []
+        for number, follows in enumerate(self.processor.following(key, record.event)):
+            command_id = str(ProcessorId(self.stream.name, key, record.sequence, number))
+            asked = Asked(command_id, self.stream.service, b"", follows.command)
+            value = CONTRACTS[follows.stream].encode_command(asked)
+            sent.append(Sent(follows.stream, follows.key, value, command_id))
+        return sent
 
     def read_record(self, key: str, stored: bytes) -> Record:
         """A record of the own log. Raises Contradiction for what this version cannot read."""
