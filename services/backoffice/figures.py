@@ -48,7 +48,7 @@ def told(said: dict[str, Any]) -> list[Metric]:
         ),
         gauges(
             "roundlog_log_last_record_timestamp_seconds",
-            "When the last record of a log was written, in Unix time.",
+            "When the last record of a log was written, in seconds of Unix time.",
             ["stream"],
             last.items(),
         ),
