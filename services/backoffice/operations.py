@@ -65,7 +65,7 @@ class Operations:
         minute = now - MINUTE_MS
         return {
             "at_ms": now,
-            "alarms": self._alarms(positions, readers, ends),
+            "alarms": [*self._alarms(positions, readers, ends), *out_of_balance(states)],
             "processors": _processors(positions, ends, last),
             "projections": _projections(readers, ends),
             "claims": await self._claims(progressives),
@@ -128,6 +128,17 @@ class Operations:
         rows = await self._parts.pool.fetch(LAST_OF_TABLES, list(states))
         last = {row["key"]: row["at_ms"] for row in rows}
         return [_table(table_id, state, last.get(table_id)) for table_id, state in states.items()]
+
+
+def out_of_balance(states: dict[str, jackpots.State]) -> list[str]:
+    """A sentence for each level that does not account for every microcent."""
+    return [
+        f"the level {level.name} of {progressive_id} does not account for {level.imbalance:,} microcents: take no"
+        " progressive wagers on it, and see the runbook"
+        for progressive_id, state in states.items()
+        for level in state.levels
+        if level.imbalance
+    ]
 
 
 def _table(table_id: str, state: rounds.State, last_ms: int | None) -> dict[str, Any]:

@@ -26,14 +26,18 @@ def promtool(*words: str) -> str:
     return done.stdout
 
 
-def test_prometheus_takes_its_configuration() -> None:
-    assert f"{len(alerts())} rules found" in promtool("check", "config", str(ALERTS.with_name("prometheus.yml")))
+@pytest.mark.parametrize("name", ["prometheus.yml", "local.yml"])
+def test_prometheus_takes_its_configuration(name: str) -> None:
+    assert f"{len(alerts())} rules found" in promtool("check", "config", str(ALERTS.with_name(name)))
 
 
 def test_every_service_is_scraped_at_its_port() -> None:
     text = ALERTS.with_name("prometheus.yml").read_text()
     found = re.findall(r"job_name: (\w+)\n    dns_sd_configs: \[\{names: \[(\w+)\], type: A, port: (\d+)", text)
     assert {(job, name, int(port)) for job, name, port in found} == {(name, name, port) for name, port in PORTS.items()}
+    text = ALERTS.with_name("local.yml").read_text()
+    found = re.findall(r'job_name: (\w+)\n    static_configs: \[\{targets: \["127.0.0.1:(\d+)"\]\}\]', text)
+    assert {(job, int(port)) for job, port in found} == set(PORTS.items())
 
 
 ALL_UP = {f'up{{job="{name}", instance="1"}}': "1x80" for name in PORTS}

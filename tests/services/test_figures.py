@@ -8,6 +8,7 @@ from prometheus_client.core import Metric
 
 from services.accounts.projection import posted_cents
 from services.backoffice.figures import told
+from services.backoffice.operations import out_of_balance
 from services.core import accounts, jackpots
 from services.progressive.projection import imbalances
 from tests.support.told import CENT, Told, claim
@@ -66,7 +67,11 @@ def test_a_level_that_lost_a_microcent_is_out_of_balance_by_one() -> None:
     lost = replace(level, meter=replace(level.meter, value=level.meter.value - 1))
     paid_twice = replace(level, won_cents=level.won_cents + 5)
     for wrong, by in ((lost, -1), (paid_twice, 5 * CENT)):
-        assert values(imbalances({"p": replace(state, levels=(wrong,))})) == {("p", "meter"): by}
+        spoilt = {"p": replace(state, levels=(wrong,))}
+        assert values(imbalances(spoilt)) == {("p", "meter"): by}
+        (sentence,) = out_of_balance(spoilt)
+        assert sentence.startswith(f"the level meter of p does not account for {by:,} microcents")
+    assert not out_of_balance({"p": state})
 
 
 @pytest.mark.parametrize(
