@@ -3,7 +3,6 @@
 import itertools
 import os
 import signal
-import time
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -12,7 +11,7 @@ import pytest
 from services.flow import PARTITIONS
 from services.runtime.kafka import partition_of
 from tests.support import parts
-from tests.support.exact import PLAY_SECONDS, Play, exact, grows, in_database, play, roundlog
+from tests.support.exact import Play, exact, grows, in_database, metric, pause_in_the_transaction, play, roundlog
 from tests.support.house import COMMAND_SERVICES, House, until
 
 
@@ -24,13 +23,6 @@ def own() -> Iterator[House]:
         house.start(*COMMAND_SERVICES, "backoffice")
         yield house
         house.close()
-
-
-def metric(house: House, name: str, service: str) -> float:
-    for line in house.client.get(f"{house.url(service)}/metrics").text.splitlines():
-        if line.startswith(f"{name} "):
-            return float(line.split()[1])
-    raise AssertionError(f"{service} has no {name}")
 
 
 def stopped(house: House) -> list[str]:
@@ -117,23 +109,12 @@ def test_a_worker_that_was_paused_and_overtaken_writes_nothing_more(own: House) 
     partition = partition_of("table-1", PARTITIONS)
     before = metric(own, "roundlog_overtaken_total", "wagers")
 
-    async def pause_in_the_transaction(connection: Any) -> int:
-        async with connection.transaction():
-            row = "SELECT position FROM positions WHERE stream = 'wagers' AND partition = $1 FOR UPDATE"
-            position = await connection.fetchval(row, partition)
-            waits = "SELECT bool_or(pg_backend_pid() = ANY (pg_blocking_pids(pid))) FROM pg_locks WHERE NOT granted"
-            deadline = time.monotonic() + PLAY_SECONDS
-            while not await connection.fetchval(waits):
-                assert time.monotonic() < deadline, "the processor did not come to its snapshot"
-            os.kill(own.processes["wagers"].pid, signal.SIGSTOP)
-        return int(position)
-
     async def position(connection: Any) -> int:
         row = "SELECT position FROM positions WHERE stream = 'wagers' AND partition = $1"
         return int(await connection.fetchval(row, partition))
 
     try:
-        stood = in_database(own, pause_in_the_transaction)
+        stood = pause_in_the_transaction(own, "wagers", "wagers", partition)
         own.start("wagers-b", service="wagers")
         until("the other worker has moved on", lambda: in_database(own, position) > stood, 40)
     finally:

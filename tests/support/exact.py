@@ -2,8 +2,11 @@
 
 import asyncio
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -13,11 +16,12 @@ from services.core import accounts, jackpots, rounds
 from services.flow import STREAMS, stream_of
 from services.runtime.kafka import Kafka
 from services.runtime.local import last_lines, start_process
-from tests.support.audit import Audit, audited
+from tests.support.audit import Audit, check, read_all
 from tests.support.house import COMMAND_SERVICES, ROOT, House, until
 
 PLAY_SECONDS = 90.0
 QUIET_SECONDS = 45.0
+COMMAND_LINE_SECONDS = 300.0
 _VIEWS: dict[str, tuple[str, Any]] = {
     "rounds": ("tables", rounds), "jackpots": ("progressives", jackpots), "accounts": ("accounts", accounts),
 }  # fmt: skip
@@ -88,11 +92,37 @@ def in_database(house: House, act: Callable[[Any], Awaitable[Any]]) -> Any:
     return asyncio.run(run())
 
 
+def metric(house: House, name: str, service: str) -> float:
+    """What a service says of itself on its /metrics."""
+    for line in house.client.get(f"{house.url(service)}/metrics").text.splitlines():
+        if line.startswith(f"{name} "):
+            return float(line.split()[1])
+    raise AssertionError(f"{service} has no {name}")
+
+
+def pause_in_the_transaction(house: House, service: str, stream: str, partition: int) -> int:
+    """SIGSTOP between a batch's outputs and its snapshot, by a lock on the row that says where the processor stands: there
+    is work in hand, and it is half durable. Gives the position at which it stands."""
+
+    async def pause(connection: Any) -> int:
+        async with connection.transaction():
+            row = "SELECT position FROM positions WHERE stream = $1 AND partition = $2 FOR UPDATE"
+            position = await connection.fetchval(row, stream, partition)
+            waits = "SELECT bool_or(pg_backend_pid() = ANY (pg_blocking_pids(pid))) FROM pg_locks WHERE NOT granted"
+            deadline = time.monotonic() + PLAY_SECONDS
+            while not await connection.fetchval(waits):
+                assert time.monotonic() < deadline, f"{service} did not come to its snapshot"
+            os.kill(house.processes[service].pid, signal.SIGSTOP)
+        return int(position)
+
+    return int(in_database(house, pause))
+
+
 def roundlog(house: House, *words: str, **other: str) -> subprocess.CompletedProcess[str]:
     """The command line, told where this house is, or with `other` variables somewhere else."""
     command = [sys.executable, "-m", "services.backoffice.command_line", *words]
     environment = {**house.environment("tables", "backoffice"), **other}
-    return subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=COMMAND_LINE_SECONDS)
 
 
 def _nothing_is_under_way(house: House) -> bool:
@@ -116,10 +146,22 @@ def _nothing_is_under_way(house: House) -> bool:
     )
 
 
+def drained(house: House) -> None:
+    """Waits until everything that was asked has come through."""
+    until("all that was asked has come through", lambda: _nothing_is_under_way(house), QUIET_SECONDS)
+
+
 def exact(house: House) -> Audit:
     """Everything has come through and is exact: logs, database, and what is read over HTTP."""
-    until("all that was asked has come through", lambda: _nothing_is_under_way(house), QUIET_SECONDS)
-    audit = audited(house.kafka.bootstrap)
+    drained(house)
+    audit = read_all(house.kafka.bootstrap)
+    holds(house, audit)
+    return audit
+
+
+def holds(house: House, audit: Audit) -> None:
+    """What a house at rest shows is what its logs add up to, and these are exact."""
+    check(audit)
     _every_round_is_over(house, audit)
     for key in audit.records["accounts"]:
         # Every round is over, so every stake was posted or released.
@@ -133,7 +175,6 @@ def exact(house: House) -> Audit:
             assert house.get(f"/{path}/{key}") == wanted, f"{stream}/{key}"
     checked = roundlog(house, "rebuild", "--check")
     assert checked.returncode == 0, checked.stdout + checked.stderr
-    return audit
 
 
 def _every_round_is_over(house: House, audit: Audit) -> None:
