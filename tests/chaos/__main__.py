@@ -194,7 +194,7 @@ def main() -> int:
         print(f"A house with {told.tables} tables: {', '.join(names)}", flush=True)
         with house(disk, of) as opened:
             results.append(hurt(opened, [fault_of(name, told.away_s, disk) for name in names], told.tables, told.seed))
-        print(opened.folder)
+        shutil.rmtree(opened.folder, ignore_errors=True)
 
     together = [name for name in wanted if not name.endswith("-disk")]
     if together:

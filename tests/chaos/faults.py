@@ -101,18 +101,17 @@ async def paused(pit: Pit) -> AsyncIterator[Row]:
     house, fault = pit.house, "SIGSTOP of every worker, and another takes over"
     with pit.under(fault):
         overtaken = {name: metric(house, "roundlog_overtaken_total", name) for name in COMMAND_SERVICES}
-        began = monotonic()
+        asking = []
         try:
-            pauses = [
-                asyncio.to_thread(pause_in_the_transaction, house, name, WORK[name], 0) for name in COMMAND_SERVICES
-            ]
-            # The questions bring work to every partition; those of the paused are answered by the others.
-            asking = asyncio.create_task(pit.back(monotonic()))
-            await asyncio.gather(*pauses)
+            # Against the stream of work: who is paused still has what those before it bring. The questions bring the rest,
+            # and are answered by the others.
+            for name in ("accounts", "progressive", "wagers", "tables"):
+                asking.append(asyncio.create_task(pit.back(monotonic(), [WORK[name]])))
+                await asyncio.to_thread(pause_in_the_transaction, house, name, WORK[name], 0)
             began = monotonic()
             others = [f"{name}-2" for name in COMMAND_SERVICES]
             await asyncio.gather(*(asyncio.to_thread(_one_more, pit, name, wait=False) for name in others))
-            await asking
+            await asyncio.gather(*asking)
             yield Row(fault, await pit.back(began), said="session timeout and a start")
         finally:
             for name in COMMAND_SERVICES:

@@ -28,7 +28,7 @@ ROUNDS_A_MINUTE = 400.0
 """Of all tables together, at most: about as much as two cores carry with everything else."""
 PACE_MAX = 60.0
 PROBE_ANSWER_S, PROBE_EVERY_S = 1.5, 0.1
-BACK_S = 120.0
+BACK_S = 180.0
 STEADY_COMMANDS = 60
 RULES = "demo-cajun-stud"
 METER_RULES = "demo-mississippi-stud"
@@ -195,7 +195,9 @@ class Pit:
 
     async def _round(self, key: str, streams: Collection[str], heard: Callable[[str], None]) -> None:
         """A round at the probe's table, seen by those who are asked for, and void."""
-        opened = await self._ask("tables", key, heard, command="OpenRound")
+        while "events" not in (opened := await self._ask("tables", key, heard, command="OpenRound")):
+            # Somebody else asks at the same table.
+            await self._ask("tables", key, command="VoidRound", reason="nobody plays here")
         round_id = opened["events"][0]["round_id"]
         if "wagers" in streams:
             await self._seen(f"http://wagers/rounds/{round_id}")
