@@ -61,6 +61,8 @@ class Processing:
         self.stopped: dict[int, str] = {}
         self.failing: str | None = None
         """Why the last batch was not made durable, when that is not for the lack of the broker or the database."""
+        self.waits: str | None = None
+        """What cannot be written at this moment, and why, in the words of the broker or the database."""
         self.records_total = 0
         self.inputs_total = 0
         self.refusals: Counter[tuple[str, str]] = Counter()
@@ -307,10 +309,14 @@ class Processing:
         """Tries again until the broker or the database is back: what is decided must be written, and is the same each time."""
         while True:
             try:
-                return await act(argument)
+                done = await act(argument)
             except (BrokerAway, *DATABASE_AWAY) as error:
                 log.warning("%s: %s cannot be written yet: %s", self.stream.name, what, error)
+                self.waits = f"{what} cannot be written yet: {error}"
                 await asyncio.sleep(RETRY_SECONDS)
+            else:
+                self.waits = None
+                return done
 
     def _give_up(self, partition: int) -> None:
         """Forgets a partition and takes it up anew from snapshot and log, if the group still gives it to us."""

@@ -151,6 +151,7 @@ class Projection:
         self.alarm: str | None = None
         self.caught_up = asyncio.Event()
         self.fresh_at = 0.0
+        self._waits: str | None = None
         self.positions: dict[tuple[str, int], int] = {}
         self._ends: dict[tuple[str, int], int] = {}
         self._tailing: Tail | None = None
@@ -185,6 +186,11 @@ class Projection:
                 known = self._tailing.highwater(place)
                 self._ends[place] = self._ends[place] if known is None else known
         return {place: max(0, end - self.positions.get(place, 0)) for place, end in self._ends.items()}
+
+    @property
+    def waits(self) -> str | None:
+        """Why nothing was taken for a second or longer, in the words of the broker or the database; None where it was."""
+        return None if self.fresh else self._waits
 
     def state_of(self, topic: str, key: str) -> Any:
         """The fold of a key's events as last applied, or None."""
@@ -225,6 +231,7 @@ class Projection:
                 await asyncio.Event().wait()  # until it is stopped: what is contradicted is not passed over
             except (BrokerAway, *DATABASE_AWAY) as error:
                 log.warning("projection %s waits: %s", self.reader, error)
+                self._waits = str(error)
                 await asyncio.sleep(RETRY_SECONDS)
             except Exception as error:
                 log.exception("projection %s failed and begins again", self.reader)
@@ -263,7 +270,7 @@ class Projection:
             batches = await tail.fetch(IDLE_MS)
             if batches:
                 await self._take(batches)
-                self.alarm = None
+                self.alarm = self._waits = None
                 self.fresh_at = time.monotonic()
             elif now() - checked > 0.4:
                 checked = now()
@@ -273,6 +280,7 @@ class Projection:
         """Silence may be an idle house or a dead broker: ask both the broker and the database."""
         await tail.ping(topic, PATIENCE_SECONDS)
         await self.tables.ping(PATIENCE_SECONDS)
+        self._waits = None
         self.fresh_at = time.monotonic()
 
     async def _load(self, places: list[TopicPartition]) -> None:

@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 
 import asyncpg
 import uvicorn
-from fastapi import APIRouter, FastAPI, Request, Response
-from fastapi.responses import JSONResponse, StreamingResponse
+from fastapi import APIRouter, Depends, FastAPI, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse, StreamingResponse
 
 from services.core.people import why_not
 from services.core.rules import RuleBook
@@ -125,11 +125,16 @@ class Parts:
             missing.append("the projection is catching up with the log")
         if self.projection.alarm is not None:
             missing.append(f"projection: {self.projection.alarm}")
+        if self.projection.waits is not None and not self.watch.away:
+            # Both answer, and yet nothing can be written: a disk is full, say.
+            missing.append(f"the projection waits: {self.projection.waits}")
         if self.processing is not None:
             if self.provisioned.is_set() and not self.processing.ready:
                 missing.append("the processor waits for its partitions")
             if self.processing.failing is not None:
                 missing.append(f"the processor fails: {self.processing.failing}")
+            if self.processing.waits is not None and not self.watch.away:
+                missing.append(f"the processor waits: {self.processing.waits}")
             missing += [f"partition {number}: {why}" for number, why in sorted(self.processing.stopped.items())]
         said = {"ready": not missing, "service": self.settings.service, "missing": missing, "made_of": self.made_of}
         return said if self.heartbeat is None else {**said, "progressive_age_ms": self.heartbeat.age_ms}
@@ -239,9 +244,11 @@ def app_of(definition: Definition, settings: Settings, book: RuleBook) -> FastAP
         parts = _parts(definition, settings, book, pool)
         app.state.parts = parts
         app.state.metrics = Metrics(parts, None if definition.figures is None else definition.figures(parts))
-        app.include_router(definition.routes(parts))
+        # The back office shows how far it is itself.
+        knows = [Depends(_knows)] if definition.stream is not None else []
+        app.include_router(definition.routes(parts), dependencies=knows)
         if definition.forms is not None:
-            app.include_router(_command_routes(parts, definition.forms))
+            app.include_router(_command_routes(parts, definition.forms), dependencies=knows)
         starting = asyncio.create_task(_start(parts), name="start")
         starting.add_done_callback(_end_on_failure)
         try:
@@ -255,6 +262,18 @@ def app_of(definition: Definition, settings: Settings, book: RuleBook) -> FastAP
     _health_routes(app)
     _error_routes(app)
     return app
+
+
+class _CatchingUp(Exception):
+    """A question to a service that does not know yet what its log says."""
+
+
+async def _knows(request: Request) -> None:
+    """A service that has not read its log yet would say that what it does not know is not there, and stamp that into
+    commands. A page is the same at any time. Raises _CatchingUp."""
+    page = getattr(request.scope.get("route"), "response_class", None) is HTMLResponse
+    if not page and not request.app.state.parts.projection.caught_up.is_set():
+        raise _CatchingUp
 
 
 def _end_on_failure(task: asyncio.Task[None]) -> None:
@@ -297,6 +316,11 @@ def _error_routes(app: FastAPI) -> None:
     async def forbidden(request: Request, error: Forbidden) -> JSONResponse:
         request.app.state.parts.forbidden_total += 1
         return JSONResponse({"forbidden": str(error)}, 403)
+
+    @app.exception_handler(_CatchingUp)
+    async def catching_up(request: Request, error: _CatchingUp) -> JSONResponse:
+        said = f"{request.app.state.parts.settings.service} has not read its log to the end yet: ask again."
+        return JSONResponse({"detail": said}, 503, {"Retry-After": "1"})
 
     @app.exception_handler(Away)
     async def away(_: Request, error: Away) -> JSONResponse:

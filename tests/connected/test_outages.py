@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from services.runtime.local import LocalKafka, LocalPostgres, start_kafka, start_postgres
+from tests.support.exact import in_database
 from tests.support.house import COMMAND_SERVICES, House, until
 from tests.support.playing import play, written
 from tests.support.worlds import HouseWorld
@@ -116,3 +117,63 @@ def _say_what_is_missing(house: House, wanted: list[str], seconds: float) -> Non
         return [line for line in missing if line in ("kafka", "postgres")] or missing
 
     until(f"all services miss {wanted}", lambda: all(said(name) == wanted for name in COMMAND_SERVICES), seconds)
+
+
+FULL = """
+CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$;
+CREATE TRIGGER no_room BEFORE UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION no_room();
+"""
+EMPTIED = "DROP FUNCTION no_room() CASCADE"
+
+
+@pytest.mark.parametrize(("table", "who"), [("readers", "projection"), ("positions", "processor")])
+def test_a_database_that_answers_and_takes_nothing_is_named(own: House, unique: str, table: str, who: str) -> None:
+    """As with a full disk: reads go on, no command is answered, and all that was asked is done once there is room."""
+    account, again = f"account-{unique}", {"amount_cents": 700, "reference": "one"}
+    _deposit(own, account, f"{unique}-open", command="OpenAccount", player_id="player-1")
+
+    in_database(own, lambda connection: connection.execute(FULL.format(table=table)))
+    try:
+        answer = _deposit(own, account, f"{unique}-1", **again)
+        # What the processor has said stands in the log, though it cannot note that it has said so.
+        assert answer.status_code == (202 if table == "readers" else 200)
+
+        def named() -> bool:
+            said = own.client.get(f"{own.url('accounts')}/readyz")
+            return said.status_code == 503 and any(
+                f"the {who} waits" in line and "No space left on device" in line for line in said.json()["missing"]
+            )
+
+        until(f"it is said what the {who} waits for", named, ANSWER_SECONDS)
+        assert own.get(f"/accounts/{account}")["player_id"] == "player-1"
+    finally:
+        in_database(own, lambda connection: connection.execute(EMPTIED))
+
+    _say_what_is_missing(own, [], BACK_SECONDS)
+    until("taken", lambda: _deposit(own, account, f"{unique}-1", **again).status_code == 200, BACK_SECONDS)
+    assert own.get(f"/accounts/{account}")["balance_cents"] == 700, "it was carried out exactly once"
+
+
+def test_a_service_that_has_not_read_its_log_does_not_say_that_nothing_is_there(own: House, unique: str) -> None:
+    account = f"account-{unique}"
+    _deposit(own, account, f"{unique}-open", command="OpenAccount", player_id="player-1")
+    own.kafka.stop()
+    try:
+        own.start("accounts-2", service="accounts", wait=False)
+        url = own.url("accounts-2")
+
+        def lives() -> bool:
+            try:
+                return own.client.get(f"{url}/healthz").status_code == 200
+            except httpx.TransportError:
+                return False
+
+        until("it lives", lives, 60)
+        answer = own.client.get(f"{url}/accounts/{account}")
+        assert answer.status_code == 503 and "has not read its log" in answer.json()["detail"], answer.text
+        assert own.client.get(f"{url}/docs").status_code == 200
+    finally:
+        own.kafka.start()
+    until("it knows", lambda: own.client.get(f"{url}/accounts/{account}").status_code == 200, BACK_SECONDS)
+    own.stop(["accounts-2"])
