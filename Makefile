@@ -49,6 +49,10 @@ rules: setup ## Write RULES.md anew: each paragraph of the law, what is done abo
 bench: setup ## Measure how fast it is.
 	$(BIN)/python -m tests.bench $(ARGS)
 
+.PHONY: chaos
+chaos: setup ## Hurt a house of 200 tables while it plays, and compare; TABLES=20, SEED=7, ARGS="kill-tables broker-disk".
+	$(BIN)/python -m tests.chaos $(if $(TABLES),--tables $(TABLES)) $(if $(SEED),--seed $(SEED)) $(ARGS)
+
 .PHONY: check
 check: setup ## Judge format, style, types, the direction of imports and the schemas; changes nothing.
 	$(BIN)/ruff format --check

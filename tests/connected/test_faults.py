@@ -1,5 +1,6 @@
 """Services are killed, paused and overtaken in the middle of play, and databases put back; the totals stay exact."""
 
+import asyncio
 import itertools
 import os
 import signal
@@ -7,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 import pytest
+from aiokafka.admin import AIOKafkaAdminClient
 
 from services.flow import PARTITIONS
 from services.runtime.kafka import partition_of
@@ -123,6 +125,27 @@ def test_a_worker_that_was_paused_and_overtaken_writes_nothing_more(own: House) 
     floor.ends_well()
     exact(own)
     own.stop(["wagers-b"])
+
+
+# Gone -------------------------------------------------------------------------------------------------
+
+
+def test_a_worker_that_stops_in_good_order_leaves_its_partitions_to_the_others_at_once(own: House) -> None:
+    """After kill -9 they wait for it as long as a session lasts."""
+
+    async def ask() -> int:
+        admin = AIOKafkaAdminClient(bootstrap_servers=own.kafka.bootstrap)
+        await admin.start()
+        try:
+            (answer,) = await admin.describe_consumer_groups(["roundlog-accounts"])
+            return len(answer.groups[0][5])
+        finally:
+            await admin.close()
+
+    own.start("accounts-b", service="accounts")
+    until("both are in the group", lambda: asyncio.run(ask()) == 2, 30)
+    own.stop(["accounts-b"])
+    assert asyncio.run(ask()) == 1, "it is still in the group"
 
 
 # Put back ---------------------------------------------------------------------------------------------
