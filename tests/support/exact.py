@@ -122,7 +122,9 @@ def roundlog(house: House, *words: str, **other: str) -> subprocess.CompletedPro
     """The command line, told where this house is, or with `other` variables somewhere else."""
     command = [sys.executable, "-m", "services.backoffice.command_line", *words]
     environment = {**house.environment("tables", "backoffice"), **other}
-    return subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=COMMAND_LINE_SECONDS)
+    return subprocess.run(
+        command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=COMMAND_LINE_SECONDS
+    )
 
 
 def _nothing_is_under_way(house: House) -> bool:
