@@ -62,7 +62,6 @@ class _Consumer(driver.Consumer):  # type: ignore[misc]
         if mine:
             await self._commit(mine)
 
-
     def leave_at_stop(self) -> None:
         """A member with a name of its own stops without a word, and its partitions wait for it as long as a session lasts.
 
