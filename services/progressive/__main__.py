@@ -2,7 +2,7 @@
 
 from services.core.sheets import JackpotSheet
 from services.flow import PORTS, stream_of
-from services.progressive.api import FORMS, MERGED, OPEN_READS, feed, routes, stamp
+from services.progressive.api import FORMS, MERGED, OPEN_READS, UNSAID, feed, routes, stamp
 from services.progressive.processor import PROCESSOR
 from services.progressive.projection import JACKPOTS, apply, figures
 from services.runtime.service import Definition, run
@@ -20,6 +20,7 @@ DEFINITION = Definition(
     path="progressives",
     feed=feed,
     merged=MERGED,
+    unsaid=UNSAID,
     stamp=stamp,
     open_reads=OPEN_READS,
     shapes=(JackpotSheet,),

@@ -29,6 +29,21 @@ OPEN_READS = re.compile(r"/display(/[^/]+)?|/events|/progressives(/[^/]+)?(/even
 DISPLAY = Path(__file__).with_name("display.html")
 MERGED = (jackpots.ContributionAccepted,)
 """What a delta may leave out where it has many: the levels behind it say what these came to. Nothing else."""
+UNSAID = frozenset(
+    {
+        "player_id",
+        "account_id",
+        "entered_by",
+        "validated_by",
+        "signed_by",
+        "documented_by",
+        "proposed_by",
+        "approved_by",
+        "document",
+        "reason",
+    }
+)
+"""What a delta does not tell, because anybody may read it: who won, who did it, and what people wrote."""
 
 
 def feed(progressive_id: str, state: jackpots.State, events: Sequence[jackpots.Event]) -> dict[str, Any]:

@@ -128,16 +128,24 @@ Extra = Callable[[str, Any, Sequence[Any]], dict[str, Any]]
 
 
 class Feeds:
-    """The feeds of all keys of one log. `merged` are the kinds of events that may be merged."""
+    """The feeds of all keys of one log. `merged` are the kinds of events that may be merged, `unsaid` the fields of
+    events that are nobody's business who reads a feed."""
 
     def __init__(
-        self, topic: str, fresh: Callable[[], bool], queue_max: int, extra: Extra, merged: tuple[type, ...] = ()
+        self,
+        topic: str,
+        fresh: Callable[[], bool],
+        queue_max: int,
+        extra: Extra,
+        merged: tuple[type, ...] = (),
+        unsaid: frozenset[str] = frozenset(),
     ) -> None:
         self._topic = topic
         self._fresh = fresh
         self._queue_max = queue_max
         self._extra = extra
         self._merged = merged
+        self._unsaid = unsaid
         self._keys: dict[str, _Key] = {}
         self._readers: dict[str | None, set[_Reader]] = {}
         """By their key; those of all keys under None."""
@@ -207,7 +215,7 @@ class Feeds:
         data: dict[str, Any] = {
             "sequence": last.sequence,
             "at_ms": last.recorded_at_ms,
-            "events": [event_json(event) for event in told],
+            "events": [event_json(event, self._unsaid) for event in told],
         }
         if self._merged:
             data["merged"] = len(events) - len(told)

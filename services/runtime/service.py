@@ -71,8 +71,9 @@ class Definition:
 
     `logs` are what its projection reads, its own first; `path` is that of its commands; `routes` adds its
     reads; `feed` gives what each delta carries beside the events, `merged` are the kinds of events that its deltas may
-    leave out; `stamp` fills in what only the API knows;
-    `figures` are the metrics that it alone has; `shapes` are the kinds of rows that the projection folds beside the states of its logs; `linked` where it listens
+    leave out, `unsaid` the fields of events that they do not tell; `stamp` fills in what only the API knows;
+    `figures` are the metrics that it alone has; `shapes` are the kinds of rows that the projection folds beside the states
+    of its logs; `linked` where it listens
     whether the progressive controller answers; `open_reads` are the paths that anybody may read without a token.
     """
 
@@ -87,6 +88,7 @@ class Definition:
     path: str = ""
     feed: Extra | None = None
     merged: tuple[type, ...] = ()
+    unsaid: frozenset[str] = frozenset()
     stamp: Callable[["Parts", str, Any], Awaitable[Any]] | None = None
     figures: Callable[["Parts"], Figures] | None = None
     shapes: tuple[type, ...] = ()
@@ -164,7 +166,7 @@ def _parts(definition: Definition, settings: Settings, book: RuleBook, pool: asy
     feeds = None
     if definition.feed is not None:
         topic, queue_max = definition.logs[0].topic, settings.feed_queue_max
-        feeds = Feeds(topic, lambda: projection.fresh, queue_max, definition.feed, definition.merged)
+        feeds = Feeds(topic, lambda: projection.fresh, queue_max, definition.feed, definition.merged, definition.unsaid)
         projection.listeners.append(feeds.tell)
         projection.on_missed.append(feeds.begin_again)
     if desk is not None:

@@ -2,12 +2,17 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+import typing
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import is_dataclass
 from typing import Any
 
 import pytest
 
+from services.core import jackpots
 from services.core.accounts import Deposited, Withdrawn
+from services.core.names import On, Source, Text
+from services.progressive.api import MERGED, UNSAID
 from services.runtime import feeds as runtime_feeds
 from services.runtime.feeds import Feeds
 from services.runtime.kafka import Stored
@@ -278,5 +283,44 @@ def test_a_gap_between_what_a_reader_has_and_what_comes_sends_it_away() -> None:
         await told(reading, 1)
         some.tell([fact(7)])
         assert await told(reading, 1) == [("dropped", None)]
+
+    asyncio.run(scene())
+
+
+def _fields(kind: Any) -> Iterator[tuple[str, Any]]:
+    """The fields of a dataclass and of those within it, each with its type."""
+    for name, hint in typing.get_type_hints(kind, include_extras=True).items():
+        yield name, hint
+        for part in (hint, *typing.get_args(hint)):
+            if is_dataclass(part):
+                yield from _fields(part)
+
+
+def test_the_feed_of_a_progressive_is_open_and_names_nobody() -> None:
+    of_people = {
+        name
+        for event in typing.get_args(jackpots.Event)
+        for name, hint in _fields(event)
+        if name.endswith("_by") or name in ("player_id", "account_id", "reason") or hint == Text
+    }
+    assert of_people == {
+        "player_id", "account_id", "entered_by", "validated_by", "signed_by", "documented_by", "proposed_by",
+        "approved_by", "document", "reason",
+    }  # fmt: skip
+    claim = jackpots.ClaimPayout(
+        "table-1-1.2.progressive", "table-1", "table-1-1", 2, "progressive", On.PLAYER, "royal_flush", "100% of meter",
+        None, Source.HAND_PAY, "player-ann", "account-ann", "dealer-bob",
+    )  # fmt: skip
+    forwarded = jackpots.CommandForwarded("meter-2", claim=claim)
+    record = Record(6, b"", 1006, "c6", "dealer-bob", Cause("jackpot-commands", 0, 6), 0, 1, b"x", forwarded)
+
+    async def scene() -> None:
+        some = Feeds("jackpots", lambda: True, 100, lambda *_: {}, MERGED, UNSAID)
+        reading = some.read(KEY, snapshot, None)
+        await frames(reading, 1)
+        some.tell([Fact("jackpots", KEY, record, Stored("jackpots", 0, 6, 0, KEY, b""), None)])
+        (told_,) = [data for _, _, data in await frames(reading, 1)]
+        assert told_["events"][0]["claim"]["hand"] == "royal_flush"
+        assert not of_people & set(told_["events"][0]["claim"])
 
     asyncio.run(scene())
