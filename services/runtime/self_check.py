@@ -1,5 +1,5 @@
-"""What a service is made of, as hashes: its software and its configuration. It is not ready where they are not the ones
-that it was told to expect.
+"""What a service is made of, as hashes: its software and its configuration. It does not work where they are not the
+ones that it was told to expect.
 
 That a controller proves its software and its configuration before it works, and names them, is the rule of New York
 (9 CRR 5321.18(b)(3)(iv)). The log is proved where it is read: see `runtime/projecting.py`.

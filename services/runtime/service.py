@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import asyncpg
 import uvicorn
-from fastapi import APIRouter, Depends, FastAPI, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, StreamingResponse
 
 from services.core.people import why_not
@@ -120,7 +120,16 @@ class Parts:
 
     def readiness(self) -> dict[str, Any]:
         """What /readyz says: ready, and what is missing where not."""
-        missing = [*unexpected(self.made_of, self.settings), *self.watch.away]
+        missing = self.unproved() or self._missing()
+        said = {"ready": not missing, "service": self.settings.service, "missing": missing, "made_of": self.made_of}
+        return said if self.heartbeat is None else {**said, "progressive_age_ms": self.heartbeat.age_ms}
+
+    def unproved(self) -> list[str]:
+        """In what the service differs from what it was told to expect of itself, a sentence each."""
+        return unexpected(self.made_of, self.settings)
+
+    def _missing(self) -> list[str]:
+        missing = list(self.watch.away)
         if not self.provisioned.is_set():
             missing.append("topics and tables")
         elif not self.projection.caught_up.is_set():
@@ -138,8 +147,7 @@ class Parts:
             if self.processing.waits is not None and not self.watch.away:
                 missing.append(f"the processor waits: {self.processing.waits}")
             missing += [f"partition {number}: {why}" for number, why in sorted(self.processing.stopped.items())]
-        said = {"ready": not missing, "service": self.settings.service, "missing": missing, "made_of": self.made_of}
-        return said if self.heartbeat is None else {**said, "progressive_age_ms": self.heartbeat.age_ms}
+        return missing
 
 
 def projection_of(
@@ -202,7 +210,13 @@ async def _until_there(name: str, parts: Parts, act: Callable[[], Awaitable[Any]
 
 
 async def _start(parts: Parts) -> None:
-    """Topics and tables, then projection and processor; tries again until the broker and the database are there."""
+    """Topics and tables, then projection and processor; tries again until the broker and the database are there.
+
+    A service that is not made of what was expected reads nothing, decides nothing and writes nothing.
+    """
+    if wrong := parts.unproved():
+        log.critical("does not begin to work: %s", "; ".join(wrong))
+        return
     told = parts.settings
     await _until_there("kafka", parts, lambda: provision_topics(told.kafka, told.kafka_security, told.copies))
     await _until_there("postgres", parts, lambda: provision_tables(told.postgres))
@@ -247,10 +261,10 @@ def app_of(definition: Definition, settings: Settings, book: RuleBook) -> FastAP
         app.state.parts = parts
         app.state.metrics = Metrics(parts, None if definition.figures is None else definition.figures(parts))
         # The back office shows how far it is itself.
-        knows = [Depends(_knows)] if definition.stream is not None else []
-        app.include_router(definition.routes(parts), dependencies=knows)
+        asked = [Depends(_proved), *([Depends(_knows)] if definition.stream is not None else [])]
+        app.include_router(definition.routes(parts), dependencies=asked)
         if definition.forms is not None:
-            app.include_router(_command_routes(parts, definition.forms), dependencies=knows)
+            app.include_router(_command_routes(parts, definition.forms), dependencies=asked)
         starting = asyncio.create_task(_start(parts), name="start")
         starting.add_done_callback(_end_on_failure)
         try:
@@ -276,6 +290,12 @@ async def _knows(request: Request) -> None:
     page = getattr(request.scope.get("route"), "response_class", None) is HTMLResponse
     if not page and not request.app.state.parts.projection.caught_up.is_set():
         raise _CatchingUp
+
+
+async def _proved(request: Request) -> None:
+    """Nothing but health and documentation where the service is not made of what was expected. Raises HTTPException."""
+    if wrong := request.app.state.parts.unproved():
+        raise HTTPException(503, f"This service does not work: {'; '.join(wrong)}.")
 
 
 def _end_on_failure(task: asyncio.Task[None]) -> None:

@@ -137,7 +137,7 @@ def test_a_log_that_is_not_the_one_the_rows_were_made_of_is_found_at_the_start(f
     until("the contradiction is named", named)
 
 
-def test_a_service_is_not_ready_where_it_is_not_made_of_what_was_expected(
+def test_a_service_does_not_work_where_it_is_not_made_of_what_was_expected(
     forged: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ready = forged.client.get(f"{forged.url('accounts')}/readyz").json()
@@ -155,3 +155,18 @@ def test_a_service_is_not_ready_where_it_is_not_made_of_what_was_expected(
 
     said = f"the configuration is {ready['made_of']['configuration']}, and {'0' * 64} was expected"
     until("that alone is missing", lambda: missing() == [said])
+    # Without this it has its partitions by now, and decides.
+    for answer in (
+        forged.post("/accounts/account-2/commands", OPEN, "open-2"),
+        forged.client.get(forged.at("/accounts/account-1")),
+        forged.client.get(f"{forged.url('accounts')}/commands/open-2"),
+    ):
+        assert (answer.status_code, answer.json()) == (503, {"detail": f"This service does not work: {said}."})
+    assert forged.client.get(f"{forged.url('accounts')}/healthz").status_code == 200
+    assert "assigned partitions" not in (forged.folder / "accounts.log").read_text().rpartition(said)[2]
+
+    forged.stop(["accounts"])
+    monkeypatch.setenv("ROUNDLOG_CONFIGURATION_SHA256", ready["made_of"]["configuration"])
+    forged.start("accounts")
+    assert forged.get("/accounts/account-2") is None
+    assert forged.post("/accounts/account-2/commands", OPEN, "open-2").status_code == 200
