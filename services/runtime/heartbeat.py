@@ -1,4 +1,5 @@
-"""Whether another service answers: asked again and again over HTTP, and never written into a log."""
+"""Whether another service answers, and how old its feed is: asked again and again over HTTP, and never written into a
+log."""
 
 import asyncio
 import time
@@ -23,8 +24,8 @@ class Heartbeat:
 
     @property
     def age_ms(self) -> int:
-        """How old its last answer is: how long ago the question was asked that it answered. At first, as old
-        as is refused."""
+        """How old its feed may be: how long ago the question was asked that it answered last, and how old its feed was then.
+        At first, as old as is refused."""
         return round((time.monotonic() - self._heard_at) * 1000)
 
     def start(self) -> None:
@@ -42,7 +43,7 @@ class Heartbeat:
                 try:
                     answer = await client.get(self._url)
                     if answer.status_code == 200:
-                        self._heard_at = asked_at
-                except httpx.HTTPError:
-                    pass  # its silence is what is measured
+                        self._heard_at = asked_at - answer.json()["age_ms"] / 1000
+                except (httpx.HTTPError, ValueError, KeyError, TypeError):
+                    pass  # silence is what is measured, and an answer that says nothing is silence
                 await asyncio.sleep(max(0.0, asked_at + EVERY_SECONDS - time.monotonic()))

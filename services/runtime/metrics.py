@@ -121,7 +121,7 @@ class Metrics:
         yield gauge(
             "roundlog_projection_staleness_seconds",
             "Seconds since broker and database both answered the projection. Displays say STALE from 1 on.",
-            projection.staleness_seconds,
+            projection.age_ms / 1000,
         )
         yield gauge(
             "roundlog_projection_stopped",

@@ -26,6 +26,7 @@ from services.wire.snapshots import decode_state, encode_state, shape_of
 
 RETRY_SECONDS = 0.25
 IDLE_MS = 200
+FRESH_MS = 1_000
 PATIENCE_SECONDS = 3.0
 
 log = logging.getLogger(__name__)
@@ -172,12 +173,12 @@ class Projection:
     @property
     def fresh(self) -> bool:
         """Whether the broker and the database answered within the last second."""
-        return self.alarm is None and self.staleness_seconds < 1.0
+        return self.alarm is None and self.age_ms < FRESH_MS
 
     @property
-    def staleness_seconds(self) -> float:
-        """How long ago the broker and the database answered; since the machine started where they never did."""
-        return time.monotonic() - self.fresh_at
+    def age_ms(self) -> int:
+        """How long ago the broker and the database were last known to answer."""
+        return round((time.monotonic() - self.fresh_at) * 1000)
 
     def behind(self) -> dict[tuple[str, int], int]:
         """How many records of each partition are not read yet, as the broker said when it last gave some."""
@@ -262,8 +263,7 @@ class Projection:
                 self._tailing = None
 
     async def _follow(self, tail: Tail) -> None:
-        now = asyncio.get_running_loop().time
-        ends, checked = dict(self._ends), 0.0
+        ends = dict(self._ends)
         while True:
             if not self.caught_up.is_set() and all(self.positions[place] >= end for place, end in ends.items()):
                 self.caught_up.set()
@@ -272,8 +272,7 @@ class Projection:
                 await self._take(batches)
                 self.alarm = self._waits = None
                 self.fresh_at = time.monotonic()
-            elif now() - checked > 0.4:
-                checked = now()
+            else:
                 await self._prove_fresh(tail, next(iter(self.logs)))
 
     async def _prove_fresh(self, tail: Tail, topic: str) -> None:

@@ -317,10 +317,11 @@ def _health_routes(app: FastAPI) -> None:
 
     @app.get("/heartbeat", tags=["health"])
     async def heartbeat() -> JSONResponse:
-        """Whether the service works at this moment: it is ready, and has heard of its log within the last second."""
+        """Whether the service works at this moment: it is ready, and has heard of its log within the last second; and how
+        long ago that was."""
         parts = app.state.parts
         beats = parts.readiness()["ready"] and parts.projection.fresh
-        return JSONResponse({"beats": beats}, 200 if beats else 503)
+        return JSONResponse({"beats": beats, "age_ms": parts.projection.age_ms}, 200 if beats else 503)
 
     @app.get("/metrics", tags=["health"])
     async def metrics() -> Response:
