@@ -20,13 +20,11 @@ from services.backoffice.reconstruction import RoundIncomplete
 from services.core.rules import RuleBook
 from services.flow import logs
 from services.runtime.door import UNNAMED, is_json, token_of
-from services.runtime.forms import Malformed
+from services.runtime.forms import BIGINT_MAX, Malformed
 from services.runtime.service import Parts, checked_key, checked_round_id, read_body
 
 FOLDER = Path(__file__).parent
 RECORDS_MAX = 1_000
-BIGINT_MAX = 2**63 - 1
-"""The highest number that the archive can be asked for."""
 ROUND_PLACEHOLDER = "/*ROUND*/null"
 SLIP_PLACEHOLDER = "/*SLIP*/null"
 SEEN_WITHIN_SECONDS = 2.0

@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse, StreamingResponse
 
 from services.core import jackpots, sheets
 from services.progressive.projection import state_at
-from services.runtime.forms import Forms, moment_ms
+from services.runtime.forms import BIGINT_MAX, Forms, moment_ms
 from services.runtime.service import Parts, checked_key, checked_round_id, event_stream, event_stream_of_all
 from services.runtime.sheets import read_sheet
 
@@ -109,7 +109,9 @@ def routes(parts: Parts) -> APIRouter:
 
     @router.get("/progressives/{progressive_id}")
     async def progressive(
-        progressive_id: str, as_of: str | None = None, sequence: Annotated[int | None, Query(ge=1)] = None
+        progressive_id: str,
+        as_of: str | None = None,
+        sequence: Annotated[int | None, Query(ge=1, le=BIGINT_MAX)] = None,
     ) -> dict[str, Any]:
         """One progressive: its levels and what waits; now, as of a past moment, or behind one of its records."""
         now = known(progressive_id)
@@ -117,6 +119,10 @@ def routes(parts: Parts) -> APIRouter:
         if moment is None and sequence is None:
             return now
         then = await state_at(parts.projection, parts.pool, progressive_id, sequence, moment)
+        if moment is None and sequence is not None and then.sequence < sequence:
+            raise HTTPException(
+                404, f"The progressive {progressive_id} has {then.sequence} records, and no {sequence}."
+            )
         if not then.levels:
             raise HTTPException(404, f"The progressive {progressive_id} was not open yet.")
         return jackpots.view(progressive_id, then)

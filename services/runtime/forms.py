@@ -23,6 +23,8 @@ from pydantic import (
 
 BODY_BYTES_MAX = 65_536
 CENTS_MAX = 10**12
+BIGINT_MAX = 2**63 - 1
+"""The highest number that the database compares with."""
 SENTENCES_MAX = 10
 ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$"
 RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,6})?([Zz]|[+-]\d\d:\d\d)")

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 import asyncpg
 import uvicorn
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, StreamingResponse
 
 from services.core.people import why_not
@@ -334,6 +335,13 @@ def _error_routes(app: FastAPI) -> None:
     async def malformed(request: Request, error: Malformed) -> JSONResponse:
         request.app.state.parts.malformed_total += 1
         return JSONResponse({"malformed": str(error)}, 422)
+
+    @app.exception_handler(RequestValidationError)
+    async def misfit(request: Request, error: RequestValidationError) -> JSONResponse:
+        said = dict.fromkeys(
+            f"{problem['loc'][-1]}: {problem['msg'].replace('Input should', 'it must')}." for problem in error.errors()
+        )
+        return await malformed(request, Malformed(" ".join(said)))
 
     @app.exception_handler(Forbidden)
     async def forbidden(request: Request, error: Forbidden) -> JSONResponse:

@@ -175,6 +175,10 @@ def test_other_malformed_reads_are_said_and_are_no_absence_of_the_database(clien
         ("wagers", "/rounds/" + "a" * 97),
         ("progressive", f"{client.progressive}/claims?round_id=%00"),
         ("progressive", f"{client.progressive}/envy?round_id=a%0A"),
+        ("progressive", f"{client.progressive}?sequence=0"),
+        ("progressive", f"{client.progressive}?sequence=1.5"),
+        ("progressive", f"{client.progressive}?sequence=last"),
+        ("progressive", f"{client.progressive}?sequence={2**63}"),
     ):
         told_malformed(house.client.get(house.url(service) + path))
         assert house.client.get(f"{house.url(service)}/readyz").status_code == 200

@@ -75,6 +75,10 @@ def test_a_progressive_as_it_was(house: House, unique: str) -> None:
     assert then["sequence"] == FIRST + 1 and shows(then["levels"], FIRST)
     assert house.client.get(house.at(path), params={"as_of": before}).status_code == 404
     assert house.client.get(house.at(path), params={"as_of": "yesterday"}).status_code == 422
+    beyond = house.client.get(house.at(path), params={"sequence": ALL + 2})
+    assert (beyond.status_code, beyond.json()) == (
+        404, {"detail": f"The progressive {key} has {ALL + 1} records, and no {ALL + 2}."}
+    )  # fmt: skip
 
     async def kept(connection: Any) -> list[int]:
         rows = await connection.fetch("SELECT sequence FROM progressive_moments WHERE progressive_id = $1", key)
