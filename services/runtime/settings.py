@@ -1,5 +1,6 @@
 """What a service is told by its environment, read once at its start."""
 
+import math
 import os
 import re
 import socket
@@ -14,8 +15,13 @@ from services.runtime.local import LOCAL
 from services.runtime.security import Security, SettingWrong, kafka_security, postgres_url
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+PORT_MAX = 65_535
+COUNT_MAX = 10**9
+BROKERS_MAX = 32_767
+"""What Kafka can count of them: a 16-bit number."""
 CURRENCY = re.compile(r"[A-Z]{3}")
-LOCALE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+LOCALE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?")
+"""A language, perhaps a script, perhaps a region: what every browser takes, whether it knows the language or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +94,7 @@ def settings_from(environment: dict[str, str], service: str, port: int) -> Setti
             service=service,
             instance=environment.get("ROUNDLOG_INSTANCE", f"{service}-{socket.gethostname()}"),
             host=host,
-            port=int(environment.get("ROUNDLOG_PORT", str(port))),
+            port=_whole(environment, "ROUNDLOG_PORT", port, 1, PORT_MAX),
             house=environment.get("ROUNDLOG_HOUSE", "Demonstration house"),
             kafka=environment["ROUNDLOG_KAFKA"],
             kafka_security=kafka_security(environment),
@@ -97,8 +103,8 @@ def settings_from(environment: dict[str, str], service: str, port: int) -> Setti
             rules=Path(environment.get("ROUNDLOG_RULES", "deploy/rules")),
             paytables=Path(environment.get("ROUNDLOG_PAYTABLES", published.SHIPPED)),
             par_cache=par_folder(environment),
-            answer_seconds=float(environment.get("ROUNDLOG_ANSWER_SECONDS", "5")),
-            feed_queue_max=int(environment.get("ROUNDLOG_FEED_QUEUE_MAX", "1000")),
+            answer_seconds=_seconds(environment, "ROUNDLOG_ANSWER_SECONDS", 5.0),
+            feed_queue_max=_whole(environment, "ROUNDLOG_FEED_QUEUE_MAX", 1_000, 1, COUNT_MAX),
             progressive_url=environment.get("ROUNDLOG_PROGRESSIVE_URL", f"http://127.0.0.1:{PORTS['progressive']}"),
             jwks=jwks,
             issuer=environment.get("ROUNDLOG_ISSUER", "roundlog"),
@@ -106,7 +112,7 @@ def settings_from(environment: dict[str, str], service: str, port: int) -> Setti
             software_sha256=environment.get("ROUNDLOG_SOFTWARE_SHA256"),
             configuration_sha256=environment.get("ROUNDLOG_CONFIGURATION_SHA256"),
             signers=_signers(environment.get("ROUNDLOG_SIGNERS", "")),
-            parameters_idle_ms=_idle_ms(environment.get("ROUNDLOG_PARAMETERS_IDLE_SECONDS", "")),
+            parameters_idle_ms=_idle_ms(environment),
             currency=_of_form(environment, "ROUNDLOG_CURRENCY", "USD", CURRENCY, "three capital letters, such as USD"),
             locale=_of_form(environment, "ROUNDLOG_LOCALE", "en-US", LOCALE, "a language tag, such as en-US"),
             journal=_one_of(environment, "ROUNDLOG_LOG", journal.FORMS),
@@ -114,18 +120,13 @@ def settings_from(environment: dict[str, str], service: str, port: int) -> Setti
         )
     except KeyError as error:
         raise SettingWrong(f"the environment lacks {error.args[0]}") from None
-    except ValueError as error:
-        raise SettingWrong(f"a setting is not a number: {error}") from None
 
 
 def copies(environment: dict[str, str]) -> Copies:
     """What topics are made with, and must have at least. Raises SettingWrong."""
-    names = ("ROUNDLOG_REPLICATION", "ROUNDLOG_MIN_ISR")
-    said = [environment.get(name, "1") for name in names]
-    for name, text in zip(names, said, strict=True):
-        if not (text.isascii() and text.isdigit() and int(text) > 0):
-            raise SettingWrong(f"{name}={text}: it is a number of brokers, from 1 on")
-    every, written = map(int, said)
+    every, written = (
+        _whole(environment, name, 1, 1, BROKERS_MAX) for name in ("ROUNDLOG_REPLICATION", "ROUNDLOG_MIN_ISR")
+    )
     if written > every:
         raise SettingWrong(
             f"ROUNDLOG_MIN_ISR={written} is more than ROUNDLOG_REPLICATION={every}: nothing could ever be written"
@@ -162,7 +163,7 @@ def _signers(text: str) -> tuple[SignerBand, ...]:
     bands = []
     for band in filter(None, text.split(",")):
         cents, _, people = band.partition(":")
-        if not (cents.isdigit() and people.isdigit() and int(people) > 0):
+        if not (cents.isdecimal() and people.isdecimal() and int(people) > 0):
             raise SettingWrong(
                 f"ROUNDLOG_SIGNERS={text}: write CENTS:PEOPLE, with commas between them, such as 120000:2,1000000:3"
             )
@@ -185,8 +186,28 @@ def _one_of(environment: dict[str, str], name: str, words: tuple[str, ...]) -> s
     return said
 
 
-def _idle_ms(text: str) -> int | None:
-    return int(text) * 1000 if text else None
+def _idle_ms(environment: dict[str, str]) -> int | None:
+    """None where it is not told; in no time at all every link would be idle, and no change would wait for its moment."""
+    name = "ROUNDLOG_PARAMETERS_IDLE_SECONDS"
+    return _whole(environment, name, 0, 1, COUNT_MAX) * 1000 if environment.get(name) else None
+
+
+def _whole(environment: dict[str, str], name: str, unless_told: int, least: int, most: int) -> int:
+    said = environment.get(name, str(unless_told))
+    if not said.isdecimal() or not least <= int(said) <= most:
+        raise SettingWrong(f"{name}={said}: it must be a whole number from {least} to {most}")
+    return int(said)
+
+
+def _seconds(environment: dict[str, str], name: str, unless_told: float) -> float:
+    said = environment.get(name, str(unless_told))
+    try:
+        seconds = float(said)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds <= COUNT_MAX:
+        raise SettingWrong(f"{name}={said}: it must be a number of seconds above 0, at most {COUNT_MAX}")
+    return seconds
 
 
 def environment() -> dict[str, str]:

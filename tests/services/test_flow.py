@@ -136,9 +136,22 @@ def test_the_compose_file_runs_a_service_on_its_port(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("ROUNDLOG_CURRENCY", "$"), ("ROUNDLOG_CURRENCY", "usd"), ("ROUNDLOG_LOCALE", 'en"><script>')]
+    ("name", "value"),
+    [
+        ("ROUNDLOG_CURRENCY", "$"),
+        ("ROUNDLOG_CURRENCY", "usd"),
+        ("ROUNDLOG_LOCALE", 'en"><script>'),
+        ("ROUNDLOG_LOCALE", "de-DE-DE"),  # no browser takes it
+        ("ROUNDLOG_PARAMETERS_IDLE_SECONDS", "0"),  # a link would be idle while it is played on
+        ("ROUNDLOG_PARAMETERS_IDLE_SECONDS", "-1"),
+        ("ROUNDLOG_PARAMETERS_IDLE_SECONDS", "soon"),
+        ("ROUNDLOG_FEED_QUEUE_MAX", "0"),  # every display would be too slow
+        ("ROUNDLOG_ANSWER_SECONDS", "0"),
+        ("ROUNDLOG_ANSWER_SECONDS", "nan"),
+        ("ROUNDLOG_PORT", "65536"),
+    ],
 )
-def test_a_currency_or_locale_that_is_none_is_refused_at_the_start(name: str, value: str) -> None:
+def test_a_setting_that_nothing_can_work_with_is_refused_at_the_start(name: str, value: str) -> None:
     given = {"AUTH": "off", "ROUNDLOG_KAFKA": "kafka:9092", "ROUNDLOG_POSTGRES": "postgresql://postgres/roundlog"}
     settings = settings_from(given, "progressive", 1)
     assert (settings.currency, settings.locale) == ("USD", "en-US")
