@@ -25,6 +25,8 @@ PHONE = {"width": 390, "height": 844, "mobile": True}
 SIZES = ({"width": 1920, "height": 1080}, {"width": 1280, "height": 720}, PHONE)
 TOLD_MS, BROKEN_MS, SILENT_MS = 1_000, 2_000, 3_000
 """By the page's own clock, so that a busy machine lengthens both ends alike."""
+MANY = 16
+"""Progressives on the overview of a large house."""
 CONTRAST = 7.0
 """For text that is to be read by everybody: Web Content Accessibility Guidelines 2.2, 1.4.6."""
 
@@ -208,6 +210,10 @@ def test_a_progressive_that_is_closed_says_where_its_amounts_are(own: Progressiv
     amounts_are(seen, "$50,110.00", "$5,045.00", "$233.33")
     own.do(unique, "CloseProgressive", transfer_to=heir)
     until("it says so", lambda: seen.text("#sentence") == f"Closed: what it held is in {heir}")
+    seen.show(own.url("/display"))
+    group = f'.group[data-progressive="{unique}"]'
+    until("the overview says so", lambda: seen.texts(f"{group} .note") == [f"Closed: what it held is in {heir}"])
+    assert seen.texts(f"{group} .title") == [unique.capitalize()]
     seen.show(own.url(f"/display/{heir}"))
     amounts_are(seen, "$50,110.00", "$5,045.00", "$233.33")
 
@@ -357,3 +363,48 @@ def test_amounts_are_in_the_currency_of_the_house(
         amounts_are(seen, "50.000,00\N{NO-BREAK SPACE}€", "5.000,00\N{NO-BREAK SPACE}€", "200,00\N{NO-BREAK SPACE}€")
     finally:
         own.house.stop(["progressive-euro"])
+
+
+CROWDED = """
+// What of the overview cannot be read: it lies over something else, leaves its frame, or is too small.
+const faults = [];
+for (const group of document.querySelectorAll(".group")) {
+  const frame = group.getBoundingClientRect();
+  const title = group.querySelector(".title");
+  const words = [[title.textContent, title.getBoundingClientRect()]];
+  for (const level of group.querySelectorAll(".level")) {
+    const [name, amount] = [level.querySelector(".name"), level.querySelector(".amount .seen")];
+    const size = parseFloat(getComputedStyle(amount).fontSize);
+    if (size < arguments[0]) faults.push(`${group.dataset.progressive}: ${size} px`);
+    if (name.checkVisibility()) words.push([`the word ${name.textContent}`, name.getBoundingClientRect()]);
+    words.push([level.dataset.level, amount.getBoundingClientRect()]);
+  }
+  for (const [index, [what, place]] of words.entries()) {
+    if (place.bottom > frame.bottom + 1 || place.right > frame.right + 1) faults.push(`${group.dataset.progressive}: ${what} leaves its frame`);
+    for (const [other, there] of words.slice(0, index)) {
+      const over = Math.min(place.bottom, there.bottom) - Math.max(place.top, there.top);
+      const beside = Math.min(place.right, there.right) - Math.max(place.left, there.left);
+      if (over > 3 && beside > 1) faults.push(`${group.dataset.progressive}: ${what} lies over ${other}`);
+    }
+  }
+}
+return faults;
+"""
+SMALLEST_PX = 13
+
+
+@pytest.mark.parametrize("size", SIZES[1:], ids=lambda size: f"{size['width']}x{size['height']}")
+def test_a_house_of_many_progressives_can_be_read(
+    own: Progressives, seen: Screen, unique: str, size: dict[str, Any]
+) -> None:
+    longest = f"{unique}-{'a-very-long-name-' * 4}"[:64]
+    for name in (longest, *(f"{unique}-{number}" for number in range(MANY - len(own.house.get("/progressives"))))):
+        own.open(name)
+    seen.show(own.url("/display"), **size)
+    until("all are there", lambda: f"{unique}-" in seen.run("return document.querySelector('#levels').outerHTML"))
+    until("they stand", lambda: "" not in seen.amounts())
+    assert seen.run(CROWDED, SMALLEST_PX) == []
+    claim = own.claim(longest, 1, "royal_flush", "100% of mega")
+    until("the win is up", lambda: seen.texts(".win .amount"))
+    assert seen.run(CROWDED, SMALLEST_PX) == []
+    own.do(longest, "RejectPayout", claim_id=claim, reason="It was shown.")
