@@ -23,6 +23,7 @@ SIGN_IN = "/signin"
 OPEN = re.compile(r"/(healthz|readyz|heartbeat|metrics|docs(/.*)?|redoc|openapi\.json|favicon\.ico)")
 TOKEN_BYTES_MAX = 8_192
 UNNAMED = "unnamed"
+PASTE = "Paste the token that you were given."
 NOTICE = (
     '<p style="position:fixed;inset:auto 0 0 0;margin:0;padding:2px 8px;font:12px sans-serif;text-align:center;'
     'background:#7a1f1f;color:#fff;z-index:9999;pointer-events:none">'
@@ -90,9 +91,13 @@ class Door:
         return person
 
     async def _sign_in(self, scope: Scope, receive: Receive) -> Response:
-        """A page where a token is pasted; it is then kept in a cookie that only this host is sent."""
+        """A page where a token is pasted; it is then kept in a cookie that only this host is sent. Who comes to the page
+        has signed out."""
         if scope["method"] != "POST":
-            return _form("Paste the token that you were given.", "/")
+            query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
+            form = _form(PASTE, _here(query.get("next", ["/"])[0]))
+            form.delete_cookie(COOKIE, httponly=True, samesite="strict")
+            return form
         body = b""
         while len(body) <= TOKEN_BYTES_MAX:
             message = await receive()
@@ -100,8 +105,7 @@ class Door:
             if not message.get("more_body"):
                 break
         fields = parse_qs(body.decode("utf-8", "replace"))
-        token, after = fields.get("token", [""])[0].strip(), fields.get("next", ["/"])[0]
-        after = after if re.fullmatch(r"/(?!/)[^\\]*", after) else "/"
+        token, after = fields.get("token", [""])[0].strip(), _here(fields.get("next", ["/"])[0])
         assert self._tokens is not None
         try:
             await self._tokens.person(token)
@@ -110,6 +114,11 @@ class Door:
         answer = RedirectResponse(after, 303)
         answer.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=scope.get("scheme") == "https")
         return answer
+
+
+def _here(after: str) -> str:
+    """Where a sign-in leads: a path of this host, and nowhere else."""
+    return after if re.fullmatch(r"/(?!/)[^\\]*", after) else "/"
 
 
 def token_of(headers: Headers) -> str | None:
@@ -144,7 +153,8 @@ def _actor(headers: Headers) -> str:
 def _answer(shut: Shut, scope: Scope, headers: Headers) -> Response:
     if "text/html" in headers.get("accept", ""):
         query = scope.get("query_string", b"").decode("latin-1")
-        return _form(str(shut), scope["path"] + (f"?{query}" if query else ""), shut.status)
+        why = PASTE if token_of(headers) is None else str(shut)
+        return _form(why, scope["path"] + (f"?{query}" if query else ""), shut.status)
     name = "unauthorized" if shut.status == 401 else "forbidden"
     said = {"WWW-Authenticate": "Bearer"} if shut.status == 401 else None
     return JSONResponse({name: str(shut)}, shut.status, said)

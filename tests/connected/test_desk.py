@@ -248,6 +248,26 @@ def test_what_the_log_refuses_is_a_sentence_in_the_dialog(own: DeskHouse, page: 
     assert len(records(own, meter, "PayoutRejected")) == 1
 
 
+def test_a_dialog_about_a_hand_that_is_keyed_anew_cannot_be_sent(own: DeskHouse, page: Chrome) -> None:
+    table, meter, claim_id = royal(own, "o")
+    named(page, "anna", table)
+    is_for_me(page)
+    press(page, "v")
+    sees(page, "#question", "Validate $10,000.38?")
+    # The claim of the hand as it was keyed anew has the same id: a straight flush, a tenth of the meter.
+    body = {"command": "ReplaceHand", "seat": 3, "cards": ["Kh", "9h"], "reason": "The ace was a nine."}
+    assert own.post(f"/tables/{table}/commands", body, next(_keys), "ben").status_code == 200
+    sees(page, "#outcome", "This has changed: it is $1,000.03 now.")
+    assert focus_is_in(page, "#cancel") and not one(page, "#do").is_displayed()
+    page.execute_script("document.getElementById('form').requestSubmit()")
+    press(page, Keys.ESCAPE, "v")
+    sees(page, "#question", "Validate $1,000.03?")
+    press(page, Keys.ENTER)
+    sees(page, "#told", "$1,000.03 is validated.")
+    (validated,) = records(own, meter, "PayoutValidated")
+    assert validated["event"]["claim_id"] == claim_id
+
+
 def test_the_desk_fits_a_phone(own: DeskHouse, desk: Screen, page: Chrome) -> None:
     table, _, _ = royal(own, "p")
     desk.show(own.url("backoffice") + "/desk", *PHONE, mobile=True)
@@ -326,6 +346,15 @@ def test_a_token_says_who_acts_and_their_role_what_they_may(own: DeskHouse, desk
     press(browser, "W-2G 9", Keys.ENTER)
     sees(browser, "#told", "documented by slip 1")
     assert records(own, meter, "PayoutDocumented")[0]["actor"] == "cara"
+    # The next person at the same desk.
+    one(browser, "#another").click()
+    sees(browser, "body", "Paste the token")
+    assert browser.get_cookies() == []
+    desk.run(
+        "document.querySelector('textarea').value = arguments[0]; document.forms[0].submit()",
+        own.token("anna", Role.FLOORPERSON),
+    )
+    sees(browser, "#person", "anna, floorperson")
     browser.delete_all_cookies()
     sees(browser, "#asof", "STALE", "sign in")
 

@@ -61,6 +61,7 @@ def test_a_browser_is_shown_where_to_sign_in_and_stays_signed_in(house: House) -
     shown = house.client.get(tables, headers={"Accept": "text/html"})
     assert shown.status_code == 401
     assert '<form method="post" action="/signin">' in shown.text
+    assert "Paste the token that you were given." in shown.text
     wrong = house.client.post(f"{house.url('tables')}/signin", data={"token": "nobody", "next": "/tables"})
     assert wrong.status_code == 401 and "The token is not taken" in wrong.text
     fields = {"token": said_by(house, "auditor"), "next": "/tables"}
@@ -71,6 +72,10 @@ def test_a_browser_is_shown_where_to_sign_in_and_stays_signed_in(house: House) -
     house.client.cookies.clear()
     kept = {"Cookie": cookie.split(";")[0]}
     assert house.client.get(tables, headers=kept).status_code == 200
+    # Who comes to the page where one signs in has signed out.
+    left = house.client.get(f"{house.url('tables')}/signin", params={"next": "/tables"}, headers=kept)
+    assert 'value="/tables"' in left.text and 'roundlog="";' in left.headers["set-cookie"]
+    assert "Max-Age=0" in left.headers["set-cookie"]
     # Another page's form may send the cookie along, but no JSON.
     form = {**kept, "Content-Type": "text/plain"}
     sent = house.client.post(house.at("/tables/people-0/commands"), content=b'{"command": "OpenRound"}', headers=form)
@@ -83,6 +88,7 @@ def test_a_sign_in_leads_nowhere_else(house: House, after: str) -> None:
     signed = house.client.post(f"{house.url('tables')}/signin", data=fields)
     house.client.cookies.clear()
     assert signed.headers["location"] == "/"
+    assert 'name="next" value="/"' in house.client.get(f"{house.url('tables')}/signin", params={"next": after}).text
 
 
 def test_the_log_records_whose_token_it_was(house: House) -> None:
