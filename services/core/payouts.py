@@ -82,7 +82,7 @@ class Steps:
             )
 
     def require_signature(self) -> None:
-        self._require_validated()
+        self.require_document()
 
     def require_undocumented(self) -> None:
         if self.step is ClaimState.DOCUMENTED:

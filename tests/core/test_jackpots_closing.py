@@ -179,7 +179,7 @@ def test_a_progressive_ends_once_into_another_that_is_open_when_nothing_of_it_is
     a.refused(close, "is closing already", "b")
     link.run()
     a.refused(close, "is closed already", "b")
-    a.refused(OpenProgressive("tight"), "open already")
+    a.refused(OpenProgressive("tight"), "a is closed", "go to b", "Open another")
 
 
 def test_proposals_end_with_it() -> None:

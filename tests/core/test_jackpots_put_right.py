@@ -95,6 +95,18 @@ def test_a_person_counts_once_however_often_they_act() -> None:
     told.when(DocumentPayout(SEAT_2, "slip", BANDS), actor="omar")
 
 
+def test_nobody_signs_for_what_needs_no_document_or_has_it() -> None:
+    told = Told("ms")
+    told.when(claim("50 for 1", 5_000, source=Source.TABLE_INVENTORY))
+    told.when(ValidatePayout(SEAT_2))
+    told.refused(SignPayout(SEAT_2), "comes from the table inventory and needs no document", actor="vera")
+    told.when(PayPayout(SEAT_2))
+    told.when(claim(seat=1))
+    told.when(ValidatePayout(SEAT_1))
+    told.when(DocumentPayout(SEAT_1, "slip"))
+    told.refused(SignPayout(SEAT_1), "has its document, slip 1", actor="vera")
+
+
 # Slips ----------------------------------------------------------------------------------------------------
 
 

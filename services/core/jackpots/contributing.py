@@ -18,6 +18,11 @@ from services.core.money import MICROCENTS_PER_CENT, dollars, whole_cents
 
 def open_under(state: State, command: OpenProgressive, asking: Asking) -> tuple[Event, ...]:
     """The levels as the submission has them."""
+    if state.end is not None:
+        raise refusal.Refused(
+            f"The progressive {asking.key} {'is closed' if state.end.closed else 'is closing'}: its levels go to"
+            f" {state.end.transfer_to}. Open another by a new name."
+        )
     if state.rules is not None:
         raise refusal.Refused(
             f"The progressive {asking.key} is open already, under {state.rules}. It opens once; use it as it is."
