@@ -98,8 +98,8 @@ def test_a_wrong_setting_of_postgresqls_is_named_with_the_rule(url: str, sentenc
     ("replication", "min_isr", "sentence"),
     [
         ("3", "4", "ROUNDLOG_MIN_ISR=4 is more than ROUNDLOG_REPLICATION=3"),
-        ("0", "1", "ROUNDLOG_REPLICATION=0: it is a number of brokers, from 1 on"),
-        ("3", "two", "ROUNDLOG_MIN_ISR=two: it is a number"),
+        ("0", "1", "ROUNDLOG_REPLICATION=0: it must be a whole number from 1 to"),
+        ("3", "two", "ROUNDLOG_MIN_ISR=two: it must be a whole number"),
     ],
 )
 def test_copies_that_cannot_be_are_refused(replication: str, min_isr: str, sentence: str) -> None:
