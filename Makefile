@@ -38,6 +38,10 @@ browser: ## Get Chromium, in which the tests look at the pages.
 	@$(call need,command -v chromium || command -v chromium-browser || command -v google-chrome,chromium,Chromium)
 	@$(call need,command -v chromedriver,chromium-driver,Chromium's driver)
 
+.PHONY: containers
+containers: setup compose-env ## Try the house in containers: build it, play, scale, kill, stop, take down, bring up. Needs Docker.
+	$(BIN)/python -m tests.containers
+
 .PHONY: prometheus
 prometheus: $(PROMETHEUS)/installed ## Get Prometheus, by which the tests judge alerts and dashboard.
 

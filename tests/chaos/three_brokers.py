@@ -28,6 +28,7 @@ STEADY_SECONDS = 10.0
 TWO_AWAY_SECONDS = 15.0
 BACK_SECONDS = 120.0
 GIVEN_UP_AFTER_SECONDS = 300.0
+PATIENT = {"ROUNDLOG_FLOOR_PATIENCE_S": f"{GIVEN_UP_AFTER_SECONDS}"}
 
 
 class Depositors:
@@ -142,7 +143,7 @@ def main() -> int:
         start_postgres() as postgres,
         Cluster(Path(folder), 3) as cluster,
     ):
-        house = House(cast(Any, cluster), postgres, postgres.dsn, told=cluster.settings)
+        house = House(cast(Any, cluster), postgres, postgres.dsn, told={**cluster.settings, **PATIENT})
         try:
             house.start(*COMMAND_SERVICES)
             floor = Play(house, seed=11)

@@ -13,12 +13,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import httpx
 
 from services.flow import PORTS
 from services.runtime.local import ROOT, port_is_free
+from tests.journey.test_readme import Step, steps, type_in, wrong
 from tests.support.house import until
 from tests.support.parts import docker_answers
 
@@ -146,6 +148,19 @@ class Trial:
     def up(self, *words: str) -> None:
         compose("up", "--detach", "--wait", *words, *self.parts)
 
+    def readme(self) -> None:
+        """What the README has a newcomer type, typed."""
+        house = cast(Any, SimpleNamespace(ports=PORTS, tokens=ROOT / ".tokens"))
+        for step in steps():
+
+            def comes(step: Step = step) -> bool:
+                found = wrong(step, type_in(house, step.typed))
+                assert found is None or step.may_be_repeated, f"typed:\n{step.typed}\ncame:\n{found}"
+                return found is None
+
+            until(f"what the README shows for:\n{step.typed}", comes)
+        print("the README's rounds come out as it says", flush=True)
+
     def play(self, table: str, meanwhile: Callable[[], None] = lambda: None) -> None:
         self.rounds[table] = self.counter.play(table, meanwhile)
 
@@ -191,7 +206,7 @@ class Trial:
             assert state["ExitCode"] in allowed and not state["OOMKilled"], f"{name} ended with {state['ExitCode']}"
             if name in PORTS:
                 last = run("docker", "logs", "--tail", "1", container["Id"]).stdout
-                assert last.rstrip().endswith("stopped"), f"{name}: {last}"
+                assert "stopped" in last, f"{name} did not come to its end: {last}"
         with timed("start"):
             self.up()
 
@@ -244,6 +259,7 @@ def tried(trial: Trial) -> None:
         print(f"  {image} {size / 1e6:.0f} MB", flush=True)
     with timed("up, to the first answer of everything"):
         trial.up()
+    trial.readme()
     trial.play("first")
     trial.memory()
     trial.scale()
