@@ -2,12 +2,16 @@
 log."""
 
 import asyncio
+import logging
 import time
 
 import httpx
 
 from services.core.rounds.betting import PROGRESSIVE_AGE_MAX_MS
 from services.runtime.vital import start_vital, stop_vital
+
+# A line for each question, five times a second, is no help to anybody.
+logging.getLogger("httpx").setLevel(logging.WARNING)
 
 EVERY_SECONDS = 0.2
 PATIENCE_SECONDS = 0.5

@@ -101,6 +101,8 @@ def test_the_compose_file_has_the_services_of_the_flow_and_what_they_need() -> N
 
 
 def test_every_part_of_the_compose_file_is_looked_after() -> None:
+    built = [part["image"] for part in COMPOSE.values() if "build" in part]
+    assert len(built) == len(set(built)), "an image that is built twice is another image each time"
     for name, part in COMPOSE.items():
         assert part["healthcheck"]["test"], f"{name}: nobody sees whether it is well"
         assert part["restart"] == "unless-stopped" and part["stop_grace_period"], name
@@ -108,7 +110,7 @@ def test_every_part_of_the_compose_file_is_looked_after() -> None:
         for target, how in part.get("depends_on", {}).items():
             assert how["condition"] == "service_healthy", f"{name} does not wait until {target} is well"
         image = part["image"]
-        assert ":" in image or "build" in part, f"{name}: {image} has no version"
+        assert ":" in image or image in built, f"{name}: {image} has no version"
         assert not image.endswith(":latest"), name
 
 
