@@ -13,4 +13,5 @@ PROCESSOR = Processor(
     observe=None,
     following=accounts.following,
     refused=accounts.Refused,
+    skipped=lambda asked, reason, by: accounts.Skipped(type(asked).__name__, reason, by),
 )

@@ -32,7 +32,7 @@ def entry_of(event: accounts.Event) -> tuple[str, int, str] | None:
             return "stake returned", event.amount_cents, f"{event.round_id}.{event.seat}.{event.wager}"
         case accounts.WinningsTakenBack():
             return "winnings taken back", -event.amount_cents, f"{event.round_id}.{event.seat}.{event.wager}"
-        case accounts.AccountOpened() | accounts.HoldDeclined() | accounts.Refused():
+        case accounts.AccountOpened() | accounts.HoldDeclined() | accounts.Refused() | accounts.Skipped():
             return None
 
 

@@ -2,23 +2,28 @@
 
 import argparse
 import asyncio
+import contextlib
 import logging
 import os
 import sys
-from collections.abc import Coroutine, Sequence
-from datetime import UTC, date, datetime
+import time
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from services.backoffice import archive, par, printing, rules_files
+from services.backoffice import archive, letters, par, printing, rules_files
 from services.backoffice.par_text import sheet_as_text
 from services.backoffice.reconstruction import RoundIncomplete
 from services.backoffice.sentences import EventUnknown
-from services.flow import DEAD_LETTERS, logs
+from services.core.letters import Origin
+from services.flow import logs
 from services.par.sheet import sheet_document
 from services.runtime.comparing import check
+from services.runtime.kafka import Kafka
+from services.runtime.letters import LettersLog, NotDone, discard, order_skip, replay
 from services.runtime.published import load_paytables
 from services.runtime.reaching import (
     Unreachable,
@@ -36,9 +41,11 @@ from services.runtime.stepping import Contradiction
 from services.runtime.submissions import load
 from services.runtime.verifying import Verdict, archives_of, verify
 from services.runtime.yaml_files import RulesUnreadable
+from services.wire.records import Unreadable
 
 HELD, NOT_HELD, AWAY = 0, 1, 2
 PIPE_CLOSED = 141
+SKIPPED_WITHIN_SECONDS = 15.0
 NAMED_MAX = 10
 
 
@@ -49,7 +56,7 @@ class PipeClosed(Exception):
 def say(line: str) -> None:
     """One line for the person at the screen. Raises PipeClosed."""
     try:
-        print(line, flush=True)
+        print(printing.plain(line), flush=True)
     except BrokenPipeError:
         # Python flushes once more at its end, and would complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -105,15 +112,78 @@ async def _rebuild(options: argparse.Namespace) -> int:
     return HELD if equal else NOT_HELD
 
 
-async def _dead_letters(_: argparse.Namespace) -> int:
+@contextlib.asynccontextmanager
+async def producing() -> AsyncIterator[Kafka]:
+    """A client that writes to the broker, and lets go of it."""
     kafka = kafka_of(environment())
-    count = 0
-    for (topic, partition), (first, end) in sorted((await kafka.ends([DEAD_LETTERS])).items()):
-        async for stored in kafka.read(topic, partition, first, end):
-            at = datetime.fromtimestamp(stored.at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
-            say(f"{stored.offset:>8}  {at}  {stored.key:<24}  {stored.value.hex()}")
-            count += 1
-    say("there are no dead letters" if not count else f"{count} dead letters")
+    try:
+        yield kafka
+    finally:
+        await kafka.close()
+
+
+async def _list_letters(options: argparse.Namespace) -> int:
+    known = await LettersLog(kafka_of(environment())).read()
+    waiting = sum(1 for _ in known.open())
+    for line in letters.listing(known.open() if options.open else known.letters.values()):
+        say(line)
+    say(
+        "there are no dead letters" if not known.letters
+        else f"{len(known.letters)} dead letters, {waiting} of them open"
+    )  # fmt: skip
+    return HELD
+
+
+async def _show_letter(options: argparse.Namespace) -> int:
+    known = await LettersLog(kafka_of(environment())).read()
+    for line in letters.shown(known, letters.parsed(options.letter)):
+        say(line)
+    return HELD
+
+
+async def _replay_letter(options: argparse.Namespace) -> int:
+    origin = letters.parsed(options.letter)
+    async with producing() as kafka:
+        offset = await replay(kafka, origin, options.by)
+    say(f"The letter {origin} is sent back: it stands at {Origin(origin.topic, origin.partition, offset)}.")
+    return HELD
+
+
+async def _discard_letter(options: argparse.Namespace) -> int:
+    origin = letters.parsed(options.letter)
+    async with producing() as kafka:
+        await discard(kafka, origin, options.by, options.reason)
+    say(f"The letter {origin} is discarded. It stays in the list.")
+    return HELD
+
+
+async def _list_standing(_: argparse.Namespace) -> int:
+    async with database(postgres_dsn(environment())) as pool:
+        stands = await letters.standing(pool)
+    for origin, alarm in stands.items():
+        say(f"{origin}: {alarm}")
+    say(f"{len(stands)} partitions stand still" if stands else "no partition stands still")
+    return HELD
+
+
+async def _skip(options: argparse.Namespace) -> int:
+    if options.input is None:
+        return await _list_standing(options)
+    if options.by is None or options.reason is None:
+        raise NotDone("Say who passes over it with --by, and why with --reason: both are written into the log.")
+    origin = letters.parsed(options.input)
+    async with database(postgres_dsn(environment())) as pool, producing() as kafka:
+        alarm = (await letters.standing(pool)).get(origin)
+        if alarm is None:
+            raise NotDone(f"No processor stands still at {origin}. `roundlog skip` alone lists where one does.")
+        await order_skip(kafka, origin, options.by, options.reason)
+        deadline = time.monotonic() + SKIPPED_WITHIN_SECONDS
+        while (stands := await letters.standing(pool)).get(origin) is not None:
+            if time.monotonic() > deadline:
+                say(f"It is ordered to pass over {origin}, and its processor has not done it yet: {stands[origin]}")
+                return NOT_HELD
+            await asyncio.sleep(0.1)
+    say(f"{origin} is passed over.")
     return HELD
 
 
@@ -144,6 +214,34 @@ def _reported(report: rules_files.Report) -> int:
     return HELD if report.sound else NOT_HELD
 
 
+def _letter_arguments(commands: Any) -> None:
+    named = {"metavar": "LETTER", "help": "its id, such as round-commands-3-17"}
+    by = {"metavar": "NAME", "help": "who decides this; it is written into the log"}
+    four = commands.add_parser("dead-letters", help="the commands that no schema reads, and what was decided of them")
+    four.add_argument("--open", action="store_true", help="only those of which nothing was decided")
+    four.set_defaults(act=_list_letters)
+    acts = four.add_subparsers(metavar="WHAT")
+    show = acts.add_parser("show", help="all about one: where it came from, why it is here, its bytes")
+    show.add_argument("letter", **named)
+    show.set_defaults(act=_show_letter)
+    again = acts.add_parser("replay", help="send one back to where it came from, once")
+    again.add_argument("letter", **named)
+    again.add_argument("--by", required=True, **by)
+    again.set_defaults(act=_replay_letter)
+    away = acts.add_parser("discard", help="nothing is done with one; it stays in the list")
+    away.add_argument("letter", **named)
+    away.add_argument("--by", required=True, **by)
+    away.add_argument("--reason", required=True, metavar="TEXT", help="why; it is written into the log")
+    away.set_defaults(act=_discard_letter)
+    skip = commands.add_parser(
+        "skip", help="pass over an input that cannot be decided; alone it lists where one stands"
+    )
+    skip.add_argument("input", metavar="INPUT", nargs="?", help="where it stands, such as round-commands-3-17")
+    skip.add_argument("--by", **by)
+    skip.add_argument("--reason", metavar="TEXT", help="why; it is written into the log")
+    skip.set_defaults(act=_skip)
+
+
 def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="roundlog",
@@ -160,8 +258,7 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     three = commands.add_parser("rebuild", help="make everything in the database again from the logs")
     three.add_argument("--check", action="store_true", help="change nothing: compare what is there with what is made")
     three.set_defaults(act=_rebuild)
-    four = commands.add_parser("dead-letters", help="the commands that no schema reads")
-    four.set_defaults(act=_dead_letters)
+    _letter_arguments(commands)
     five = commands.add_parser("rules", help="Rules Submissions: what is wrong with a file, and which are held")
     rules = five.add_subparsers(required=True, metavar="WHAT")
     of_files = rules.add_parser("check", help="say all that is wrong with files, at once")
@@ -196,7 +293,16 @@ def main(words: Sequence[str] | None = None) -> int:
     except (Unreachable, SettingWrong) as error:
         print(error, file=sys.stderr)
         return AWAY
-    except (InUse, RulesUnreadable, par.NotHeld, RoundIncomplete, EventUnknown, Contradiction) as error:
+    except (
+        InUse,
+        RulesUnreadable,
+        par.NotHeld,
+        RoundIncomplete,
+        EventUnknown,
+        Contradiction,
+        NotDone,
+        Unreadable,
+    ) as error:
         print(error, file=sys.stderr)
         return NOT_HELD
     except PipeClosed:

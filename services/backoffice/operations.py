@@ -4,10 +4,12 @@ import asyncio
 import time
 from typing import Any
 
+from services.backoffice.letters import OpenLetters
 from services.core import jackpots, rounds
-from services.flow import DEAD_LETTERS, PORTS, STREAMS, logs
+from services.flow import PORTS, STREAMS, logs
 from services.runtime.kafka import BrokerAway
 from services.runtime.service import Parts
+from services.wire.records import Unreadable
 
 ROWS_SHOWN = 20
 KEPT_SECONDS = 1.0
@@ -39,6 +41,8 @@ class Operations:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
+        self._letters = OpenLetters(parts.kafka)
+        self._letters_alarm: str | None = None
         self._answer: dict[str, Any] = {}
         self._made_at = float("-inf")
         self._making = asyncio.Lock()
@@ -63,6 +67,7 @@ class Operations:
         states = self._parts.projection.states_of("jackpots")
         progressives = {name: jackpots.view(name, state) for name, state in states.items() if state.levels}
         minute = now - MINUTE_MS
+        open_letters, letters = await self._open_letters()
         return {
             "at_ms": now,
             "alarms": [*self._alarms(positions, readers, ends), *out_of_balance(states)],
@@ -74,8 +79,8 @@ class Operations:
             "progressives": [_progressive(shown) for shown in progressives.values()],
             "refusals": [dict(row) for row in await pool.fetch(REFUSALS)],
             "rounds": [dict(row) for row in await pool.fetch(ROUNDS)],
-            # They are kept for ever, so they are a figure and not an alarm that never ends.
-            "dead_letters": sum(end - first for (topic, _), (first, end) in ends.items() if topic == DEAD_LETTERS),
+            "dead_letters": open_letters,
+            "letters": letters,
             "rounds_a_minute": await pool.fetchval(
                 "SELECT count(*) FROM backoffice_rounds WHERE closed_ms > $1", minute
             ),
@@ -86,11 +91,22 @@ class Operations:
 
     async def _ends(self) -> Ends:
         """Where the topics end; empty while the broker is away, which is an alarm of its own."""
-        topics = {*logs(), *(stream.input for stream in STREAMS), DEAD_LETTERS}
+        topics = {*logs(), *(stream.input for stream in STREAMS)}
         try:
             return await self._parts.kafka.ends(sorted(topics))
         except BrokerAway:
             return {}
+
+    async def _open_letters(self) -> tuple[int | None, list[dict[str, Any]]]:
+        """How many letters wait, and the first of them; not known while the broker is away."""
+        try:
+            self._letters_alarm = None
+            return await self._letters.read()
+        except BrokerAway:
+            return None, []
+        except Unreadable as error:
+            self._letters_alarm = f"the dead letters cannot be read: {error}; a newer writer is at work"
+            return None, []
 
     def _alarms(self, positions: list[Any], readers: list[Any], ends: Ends) -> list[str]:
         said = [f"{name} does not answer" for name in self._parts.watch.away]
@@ -99,6 +115,8 @@ class Operations:
         said += [
             f"{row['stream']}-{row['partition']} stands still: {row['alarm']}" for row in positions if row["alarm"]
         ]
+        if self._letters_alarm is not None:
+            said.append(self._letters_alarm)
         noted = {row["reader"]: row["alarm"] for row in readers if row["alarm"]}
         if self._parts.projection.alarm is not None:
             noted["backoffice"] = self._parts.projection.alarm

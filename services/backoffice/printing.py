@@ -57,7 +57,8 @@ def round_as_text(found: dict[str, Any]) -> str:
     return "\n\n".join("\n".join(lines) for lines in parts if lines)
 
 
-def _at(at_ms: int | None, form: str = "%Y-%m-%d %H:%M:%S UTC") -> str:
+def at(at_ms: int | None, form: str = "%Y-%m-%d %H:%M:%S UTC") -> str:
+    """A moment as it is read at a terminal."""
     return "not yet" if at_ms is None else datetime.fromtimestamp(at_ms / 1000, UTC).strftime(form)
 
 
@@ -66,8 +67,8 @@ def _head(found: dict[str, Any]) -> list[str]:
         f"Round {found['round_id']}: {GAMES[found['game']].title}, {found['state']}",
         f"  table   {found['table_id']}",
         f"  rules   {found['rules']}, SHA-256 {found['rules_sha256']}",
-        f"  opened  {_at(found['opened_ms'])}",
-        f"  closed  {_at(found['closed_ms'])}",
+        f"  opened  {at(found['opened_ms'])}",
+        f"  closed  {at(found['closed_ms'])}",
     ]
 
 
@@ -125,9 +126,18 @@ def _claims(claims: list[dict[str, Any]]) -> list[str]:
 def _log(steps: list[dict[str, Any]]) -> list[str]:
     rows = [
         (
-            f"  {_at(step['at_ms'], '%H:%M:%S')}", step["stream"], str(step["sequence"]), step["actor"],
+            f"  {at(step['at_ms'], '%H:%M:%S')}", step["stream"], str(step["sequence"]), step["actor"],
             f"{step['event']}: {step['text']}" + (f"  [{step['section']}]" if step["section"] else ""),
         )
         for step in steps
     ]  # fmt: skip
     return ["The logs, step by step", *table(rows, frozenset({2}))] if rows else []
+
+
+def plain(text: str) -> str:
+    """A text without what would steer a terminal: others wrote parts of what is shown."""
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text
+    return "".join(
+        sign if sign.isprintable() or sign == "\n" else sign.encode("unicode_escape").decode() for sign in text
+    )

@@ -8,6 +8,7 @@ import orjson
 
 from services.core import jackpots, rounds, wagers
 from services.core.names import round_of_claim
+from services.core.refusal import passed_over
 from services.flow import logs
 from services.runtime.projecting import Fact, Log
 from services.wire.json import event_json
@@ -49,10 +50,10 @@ class RoundRow:
 def round_of(fact: Fact) -> str | None:
     """The round that a record belongs to, or None.
 
-    A refusal at a table belongs to the round that was open. A hold's end names no round: see the schema.
+    A refusal at a table, or what was passed over there, belongs to the round that was open. A hold's end names no round: see the schema.
     """
     event = fact.record.event
-    if fact.topic == "rounds" and isinstance(event, rounds.Refused):
+    if fact.topic == "rounds" and isinstance(event, rounds.Refused | rounds.Skipped):
         now = fact.state.round
         return None if now is None or now.over else now.round_id
     if isinstance(event, jackpots.CommandForwarded):
@@ -67,7 +68,7 @@ async def apply(connection: Any, facts: Sequence[Fact]) -> None:
     """Writes a row for each record and each refusal, and brings the rounds' rows up to date."""
     records = [_record_row(fact) for fact in facts]
     await connection.copy_records_to_table("backoffice_records", records=records, columns=RECORD_COLUMNS)
-    refusals = [_refusal_row(fact) for fact in facts if type(fact.record.event).__name__ == "Refused"]
+    refusals = [_refusal_row(fact) for fact in facts if type(fact.record.event).__name__ in ("Refused", "Skipped")]
     if refusals:
         await connection.copy_records_to_table("backoffice_refusals", records=refusals, columns=REFUSAL_COLUMNS)
     rows = round_rows(facts)
@@ -90,8 +91,10 @@ def _record_row(fact: Fact) -> tuple[Any, ...]:
 
 def _refusal_row(fact: Fact) -> tuple[Any, ...]:
     record, event = fact.record, fact.record.event
-    at_ms = record.recorded_at_ms
-    return fact.topic, fact.key, record.sequence, at_ms, event.command, event.reason, event.section, record.actor
+    skipped = type(event).__name__ == "Skipped"
+    reason = passed_over(event.reason, event.skipped_by) if skipped else event.reason
+    section = None if skipped else event.section
+    return fact.topic, fact.key, record.sequence, record.recorded_at_ms, event.command, reason, section, record.actor
 
 
 def round_rows(facts: Sequence[Fact]) -> dict[str, RoundRow]:

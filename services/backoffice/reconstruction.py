@@ -126,6 +126,6 @@ def _step(entry: Entry, game: str) -> dict[str, Any]:
         "event": name,
         "text": sentence(entry.event),
         "section": section(entry.event, game),
-        "refused": name == "Refused",
+        "refused": name in ("Refused", "Skipped"),
         "hash": entry.hash.hex(),
     }

@@ -7,6 +7,7 @@ from services.core import accounts, jackpots, rounds, wagers
 from services.core.games import GAMES
 from services.core.money import MICROCENTS_PER_CENT, dollars
 from services.core.names import Card, GameName, On, Source, words
+from services.core.refusal import passed_over
 
 SUITS = {"c": "♣", "d": "♦", "h": "♥", "s": "♠"}
 SOURCES = {
@@ -119,6 +120,8 @@ def _betting(event: Any) -> str | None:
             return f"Seat {seat} forfeits every wager: {reason}"
         case rounds.Refused(command, reason) | jackpots.Refused(command, reason) | accounts.Refused(command, reason):
             return f"{command}: {reason}"
+        case rounds.Skipped() | jackpots.Skipped() | accounts.Skipped() | wagers.Skipped():
+            return f"{event.command}: {passed_over(event.reason, event.skipped_by)}"
         case _:
             return None
 

@@ -211,6 +211,15 @@ class Refused:
     section: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A command that could not be decided was passed over, in the name of a person; nothing changed."""
+
+    command: str
+    reason: str
+    skipped_by: str
+
+
 Event = (
     AccountOpened
     | Deposited
@@ -223,6 +232,7 @@ Event = (
     | StakeReturned
     | WinningsTakenBack
     | Refused
+    | Skipped
 )
 
 
@@ -375,7 +385,7 @@ def evolve(state: State, event: Event) -> State:
         case WinningsTakenBack(amount_cents, owed_cents):
             moved = _moved(state, -amount_cents, state.references)
             return replace(moved, owed_cents=state.owed_cents + owed_cents)
-        case HoldDeclined() | Refused():
+        case HoldDeclined() | Refused() | Skipped():
             return replace(state, sequence=sequence)
         case _:
             assert_never(event)

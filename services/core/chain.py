@@ -4,6 +4,7 @@ A log is chained: each record carries the SHA-256 of the stored bytes of the rec
 A command's id is either a person's Idempotency-Key or a processor's `stream/key/sequence/number`.
 """
 
+import re
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -24,6 +25,8 @@ class ProcessorId:
         return f"{self.stream}/{self.key}/{self.sequence}/{self.number}"
 
 
+# A table of PostgreSQL keeps them: eight and four bytes.
+_SEQUENCE, _NUMBER = re.compile(r"[0-9]{1,18}"), re.compile(r"[0-9]{1,9}")
 PROCESSOR_STREAMS = ("rounds", "wagers", "jackpots", "accounts")
 
 
@@ -33,7 +36,7 @@ def processor_id(command_id: str) -> ProcessorId | None:
     if len(parts) != 4 or parts[0] not in PROCESSOR_STREAMS:
         return None
     stream, key, sequence, number = parts
-    if not (sequence.isdigit() and number.isdigit()):
+    if not (_SEQUENCE.fullmatch(sequence) and _NUMBER.fullmatch(number)):
         return None
     return ProcessorId(stream, key, int(sequence), int(number))
 

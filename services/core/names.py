@@ -7,9 +7,10 @@ import reprlib
 from enum import StrEnum
 from typing import Annotated
 
-TableId = Annotated[str, "id"]
-ProgressiveId = Annotated[str, "id"]
-AccountId = Annotated[str, "id"]
+TableId = Annotated[str, "key"]
+ProgressiveId = Annotated[str, "key"]
+AccountId = Annotated[str, "key"]
+"""As the two above, the key of a log: without a dot, because a claim's id is divided by dots."""
 PlayerId = Annotated[str, "id"]
 RulesId = Annotated[str, "id"]
 RoundId = Annotated[str, "id"]

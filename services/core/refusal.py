@@ -12,3 +12,8 @@ class Refused(Exception):
         super().__init__(reason)
         self.reason = reason
         self.section = section
+
+
+def passed_over(reason: str, skipped_by: str) -> str:
+    """What a caller is told whose command could not be decided, and was passed over in the name of a person."""
+    return f"This could not be decided. {skipped_by} passed over it, and nothing was carried out: {reason}"

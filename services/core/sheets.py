@@ -41,13 +41,16 @@ def with_wager(sheet: WagerSheet, table_id: str, event: wagers.Event) -> WagerSh
             return replace(sheet, results=tuple(row for row in sheet.results if (row.seat, row.wager, row.on) != wrong))
         case wagers.RoundFinished():
             return replace(sheet, state="closed")
+        case wagers.Skipped(command="RoundOpened", round_id=str(round_id)):
+            return WagerSheet(table_id, round_id)
         case _:
             return sheet
 
 
 def wager_view(sheet: WagerSheet) -> dict[str, Any]:
     """The JSON of GET /rounds/{round_id} of the wagers service: settlement's order, counterclockwise."""
-    order = GAMES[sheet.game].settlement_order
+    # The beginning of a round may have been passed over: then its game is not known here, and its rows stand as they came.
+    order = GAMES[sheet.game].settlement_order if sheet.game else tuple(row.wager for row in sheet.results)
     rows = sorted(sheet.results, key=lambda row: (-row.seat, order.index(row.wager), row.on is On.DEALER))
     return {
         "round_id": sheet.round_id,

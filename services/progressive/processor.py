@@ -13,4 +13,5 @@ PROCESSOR = Processor(
     observe=None,
     following=jackpots.following,
     refused=jackpots.Refused,
+    skipped=lambda asked, reason, by: jackpots.Skipped(type(asked).__name__, reason, by),
 )

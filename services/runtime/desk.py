@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import asyncpg
 import orjson
 
+from services.core.refusal import passed_over
 from services.flow import PARTITIONS, Stream
 from services.runtime.database import DATABASE_AWAY
 from services.runtime.kafka import BrokerAway, Kafka, partition_of
@@ -53,9 +54,13 @@ def answer_to(facts: Sequence[Fact]) -> Answer:
     """The answer to a command from all of its records."""
     last = facts[-1].record
     event = last.event
-    if type(event).__name__ == "Refused":
+    kind = type(event).__name__
+    if kind == "Refused":
         body = {"refused": event.reason, "section": event.section, "sequence": last.sequence}
         return Answer(409, orjson.dumps(body))
+    if kind == "Skipped":
+        said = passed_over(event.reason, event.skipped_by)
+        return Answer(409, orjson.dumps({"refused": said, "section": None, "sequence": last.sequence}))
     events = [event_json(fact.record.event) for fact in facts]
     return Answer(200, orjson.dumps({"sequence": last.sequence, "events": events}))
 

@@ -15,8 +15,8 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from services.core.people import Role, why_not_read
-from services.runtime.forms import Malformed, is_printed
-from services.runtime.tokens import NAME_MAX, Person, Tokens, TokenWrong
+from services.runtime.forms import NAME_MAX, Malformed, is_printed
+from services.runtime.tokens import Person, Tokens, TokenWrong
 
 COOKIE = "roundlog"
 SIGN_IN = "/signin"

@@ -5,9 +5,10 @@ import re
 import types
 import typing
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -21,12 +22,20 @@ from pydantic import (
     create_model,
 )
 
+from services.core import accounts, jackpots, rounds
+from services.wire.records import Asked
+
 BODY_BYTES_MAX = 65_536
 CENTS_MAX = 10**12
 BIGINT_MAX = 2**63 - 1
 """The highest number that the database compares with."""
+CARRIED_CENTS_MAX = 10**16
+CARRIED_TEXT_MAX = 1_000
+COMMAND_ID_MAX = 256
+NAME_MAX = 100
+TEXT_MAX = 200
 SENTENCES_MAX = 10
-ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$"
+ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"
 RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,6})?([Zz]|[+-]\d\d:\d\d)")
 KEY_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
 """Of the ids in a path: no dot, because a claim's id is divided by dots."""
@@ -50,6 +59,12 @@ def is_printed(text: str) -> bool:
     return bool(text) and text == text.strip() and text.isprintable()
 
 
+def _one_line(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("not printable")
+    return text
+
+
 def _printed(text: str) -> str:
     if not is_printed(text):
         raise ValueError("not printable")
@@ -57,8 +72,9 @@ def _printed(text: str) -> str:
 
 
 _TAGGED: dict[str, Any] = {
+    "key": Annotated[str, Field(pattern=KEY_PATTERN)],
     "id": Annotated[str, Field(pattern=ID_PATTERN)],
-    "text": Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_printed)],
+    "text": Annotated[str, Field(min_length=1, max_length=TEXT_MAX), AfterValidator(_printed)],
     "seat": Annotated[int, Field(ge=1, le=99)],
     "card": Annotated[str, Field(pattern=r"^[2-9TJQKA][cdhs]$")],
     "multiple": Annotated[int, Field(ge=1, le=99)],
@@ -73,7 +89,8 @@ _TAGGED: dict[str, Any] = {
     "level": Annotated[str, Field(pattern=r"^[a-z0-9_]{1,40}$")],
 }
 _SAID = {
-    "id": "letters, digits, dots, dashes and underscores, at most 96",
+    "key": "letters, digits, dashes and underscores, at most 64",
+    "id": "letters, digits, dots, dashes and underscores, at most 128",
     "text": "1 to 200 printable characters, without a space at either end",
     "seat": "a seat's number, from 1",
     "card": "a card such as As or Td: a rank of 23456789TJQKA and a suit of cdhs",
@@ -192,6 +209,60 @@ class Forms:
             else:
                 said.append(f"{where} must be {_said(self._hints[name].get(where, str))}.")
         return " ".join(list(dict.fromkeys(said))[:SENTENCES_MAX])
+
+
+# Commands as they travel --------------------------------------------------------------------------------
+
+_PEOPLES = frozenset(
+    typing.get_args(rounds.PeopleCommand) + typing.get_args(jackpots.PeopleCommand)
+    + typing.get_args(accounts.PeopleCommand)
+)  # fmt: skip
+# What processors ask for is made of what people asked for: sums of it, and the rules' own sentences.
+_CARRIED = {**_TAGGED, "cents": Annotated[int, Field(ge=0, le=CARRIED_CENTS_MAX)]}
+_PLAIN = Annotated[str, Field(max_length=CARRIED_TEXT_MAX), AfterValidator(_one_line)]
+
+
+def misfit(asked: Asked) -> str | None:
+    """What a command that came by its topic is not: none of the forms in which people and processors ask. None where all
+    is well. Anybody may write to that topic, and what no form would take must not reach a log."""
+    if len(asked.command_id) > COMMAND_ID_MAX or not is_printed(asked.command_id):
+        return f"its id is not 1 to {COMMAND_ID_MAX} printable characters"
+    if len(asked.actor) > NAME_MAX or not is_printed(asked.actor):
+        return f"its actor is not 1 to {NAME_MAX} printable characters"
+    if len(asked.request_hash) not in (0, 32):
+        return "the hash of its request is not of 32 bytes"
+    kind: Any = type(asked.command)
+    try:
+        _carried(kind).__pydantic_validator__.validate_python(asked.command, from_attributes=True)
+    except ValidationError as error:
+        where = error.errors(include_url=False, include_context=False, include_input=False)[0]["loc"]
+        return f"{'.'.join(map(str, where))} of {kind.__name__} is not of its form"
+    return None
+
+
+@cache
+def _carried(kind: Any) -> type[BaseModel]:
+    """The model of a command, or of a part of one, as it travels."""
+    tagged = _TAGGED if kind in _PEOPLES else _CARRIED
+    known: dict[str, Any] = {
+        name: (_carried_type(hint, tagged), ...)
+        for name, hint in typing.get_type_hints(kind, include_extras=True).items()
+    }
+    return create_model(kind.__name__, __config__=ConfigDict(strict=True, from_attributes=True), **known)
+
+
+def _carried_type(hint: Any, tagged: Mapping[str, Any]) -> Any:
+    origin = typing.get_origin(hint)
+    if origin is Annotated:
+        return tagged.get(hint.__metadata__[0], typing.get_args(hint)[0])
+    if origin in (typing.Union, types.UnionType):
+        return _carried_type(typing.get_args(hint)[0], tagged) | None
+    if origin is tuple:
+        return tuple[_carried_type(typing.get_args(hint)[0], tagged), ...]  # type: ignore[misc]
+    if is_dataclass(hint):
+        return _carried(typing.cast(Any, hint))
+    # Enums, truths and plain numbers are held to their form by the schema.
+    return _PLAIN if hint is str else Any
 
 
 def moment_ms(as_of: str | None) -> int | None:

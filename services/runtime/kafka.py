@@ -95,6 +95,14 @@ async def _let_go(client: Any) -> None:
             await client.stop()
 
 
+class Topics(Protocol):
+    """What a processor asks of the broker; `Kafka` says what each means."""
+
+    async def append(self, topic: str, partition: int, groups: Sequence[Sequence[tuple[str, bytes]]]) -> int: ...
+    async def ends(self, topics: Sequence[str]) -> dict[tuple[str, int], tuple[int, int]]: ...
+    def read(self, topic: str, partition: int, start: int, end: int) -> AsyncIterator[Stored]: ...
+
+
 class Kafka:
     """A client of one broker: an idempotent producer that waits for all replicas, and plain readers without a group."""
 

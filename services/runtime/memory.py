@@ -89,9 +89,9 @@ class MemoryHouse:
             topic = stream_of(sent.stream).commands
             assert topic is not None, "a command goes to a stream that takes commands"
             self.append(topic, sent.key, sent.value)
-        for item in outcome.dead:
+        for key, letter in outcome.dead:
             held = self.topics.setdefault((DEAD_LETTERS, 0), [])
-            held.append(Input(len(held), self._clock(), item.key, item.value))
+            held.append(Input(len(held), self._clock(), key, letter))
         if outcome.stopped is not None:
             raise outcome.stopped
 

@@ -9,31 +9,27 @@ import contextlib
 import logging
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Iterable, Mapping
 from typing import Any, Protocol
 
+from services.core.letters import Place
 from services.flow import DEAD_LETTERS, PARTITIONS, stream_of
 from services.runtime import journal
 from services.runtime.database import DATABASE_AWAY
-from services.runtime.kafka import BrokerAway, Stored, partition_of
+from services.runtime.kafka import BrokerAway, Topics, partition_of
+from services.runtime.letters import LettersLog
 from services.runtime.snapshots import Snapshots
-from services.runtime.stepping import Contradiction, Input, Outcome, PartitionMemory, Sent, Stepper
+from services.runtime.stepping import Contradiction, Input, Outcome, PartitionMemory, Sent, Stepper, Undecidable
 from services.runtime.vital import start_vital, stop_vital
+from services.wire.records import Unreadable
 
 PENDING_MAX = 10_000
 BATCH_MAX = 2_000
 RETRY_SECONDS = 0.25
+ORDERS_READ_SECONDS = 1.0
 STOP_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
-
-
-class Topics(Protocol):
-    """What a processor asks of the broker; `runtime/kafka.py` says what each means."""
-
-    async def append(self, topic: str, partition: int, groups: Sequence[Sequence[tuple[str, bytes]]]) -> int: ...
-    async def ends(self, topics: Sequence[str]) -> dict[tuple[str, int], tuple[int, int]]: ...
-    def read(self, topic: str, partition: int, start: int, end: int) -> AsyncIterator[Stored]: ...
 
 
 class Group(Protocol):
@@ -77,6 +73,7 @@ class Processing:
         self._room = asyncio.Event()
         self._room.set()
         self._busy = asyncio.Lock()
+        self._letters = LettersLog(kafka)
         self._readopting: set[asyncio.Task[None]] = set()
         self._to_commit: dict[int, int] = {}
         self._committing: asyncio.Task[None] | None = None
@@ -227,6 +224,8 @@ class Processing:
             if outcome.stopped is not None:
                 self.memories.pop(memory.partition, None)
                 await self._stand_still(memory.partition, f"at input offset {memory.position}: {outcome.stopped}")
+                if isinstance(outcome.stopped, Undecidable) and outcome.stopped.place is not None:
+                    self._beside(self._until_passed_over(memory.partition, outcome.stopped.place))
 
     def _tell(self, partition: int, outcome: Outcome) -> None:
         """Says what was made durable, where somebody wants to read along; and what was put aside, always."""
@@ -237,9 +236,8 @@ class Processing:
                 "offset": each.item.offset, "sequence": each.sequence, "events": each.events, "sent": each.sent,
             }  # fmt: skip
             journal.commands.info("decided", extra=place | about)
-        for item in outcome.dead:
-            about = {"key": item.key, "offset": item.offset}
-            log.warning("no schema reads what came in; it is kept in %s", DEAD_LETTERS, extra=place | about)
+        for origin, _ in outcome.dead:
+            log.warning("%s: what came in is kept in %s, undecided", origin, DEAD_LETTERS, extra=place)
 
     def _step(self, memory: PartitionMemory, items: list[Input]) -> Outcome:
         outcome = self.stepper.step(memory, items)
@@ -289,7 +287,7 @@ class Processing:
         # The own log first: a command must not be answered before the record it follows from is stored.
         await asyncio.gather(*(own(memory, some) for memory, some in groups.values() if some))
         await self._append_sent([sent for _, outcome in outcomes for sent in outcome.sent])
-        dead = [[(item.key, item.value)] for _, outcome in outcomes for item in outcome.dead]
+        dead = [[letter] for _, outcome in outcomes for letter in outcome.dead]
         if dead:
             await self.kafka.append(DEAD_LETTERS, 0, dead)
             self.dead_total += len(dead)
@@ -322,7 +320,11 @@ class Processing:
         """Forgets a partition and takes it up anew from snapshot and log, if the group still gives it to us."""
         self.memories.pop(partition, None)
         self._pending.pop(partition, None)
-        task = asyncio.create_task(self._take_up(partition))
+        self._beside(self._take_up(partition))
+
+    def _beside(self, act: Coroutine[Any, Any, None]) -> None:
+        """Does something while the rest is processed."""
+        task = asyncio.create_task(act)
         self._readopting.add(task)
         task.add_done_callback(self._readopting.discard)
 
@@ -344,6 +346,23 @@ class Processing:
                 return
             self.stopped.pop(partition, None)
             self.memories[partition] = memory
+
+    async def _until_passed_over(self, partition: int, place: Place) -> None:
+        """Waits until somebody orders to pass over the input at which a partition stands still; then takes it up anew:
+        whether it can be decided is asked once more, from snapshot and log."""
+        reason = self.stopped.get(partition)
+        while reason is not None and self.stopped.get(partition) == reason:
+            try:
+                order = (await self._letters.read(keep_values=False)).skips.get(place)
+            except (BrokerAway, Unreadable) as error:
+                log.warning("%s-%s: whether it is to be passed over is not known: %s", place[0], partition, error)
+                order = None
+            if order is not None:
+                log.warning("%s is passed over, in the name of %s: %s", place[0], order.actor, order.reason)
+                self.stepper.skips[place] = order
+                self._give_up(partition)
+                return
+            await asyncio.sleep(ORDERS_READ_SECONDS)
 
     async def _stand_still(self, partition: int, reason: str) -> None:
         self.stopped[partition] = reason

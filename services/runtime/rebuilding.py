@@ -19,7 +19,7 @@ from services.runtime.projecting import Projection
 from services.runtime.provision import PROVISIONING_LOCK, provision_tables
 from services.runtime.service import Definition, projection_of
 from services.runtime.snapshots import PostgresTables, Snapshots
-from services.runtime.stepping import Contradiction, Input, PartitionMemory, Stepper
+from services.runtime.stepping import Contradiction, Input, PartitionMemory, Stepper, read_command
 from services.runtime.watching import Watch
 from services.wire.records import CONTRACTS, Unreadable
 
@@ -63,7 +63,7 @@ def _is_quiet(stepper: Stepper, memory: PartitionMemory, stored: Stored, passed:
     processor = stepper.processor
     try:
         if processor.observe is None:
-            asked = stepper.read_command(stored.key, stored.value)
+            asked = read_command(stepper.stream.name, stored.key, stored.value)
             if known.seen.has(asked.command_id):
                 return True
             actor, asked_for = asked.actor, asked.command

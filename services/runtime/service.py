@@ -482,7 +482,7 @@ def checked_key(key: str) -> str:
 def checked_round_id(round_id: str) -> str:
     """A round's id, from a path or a query: longer than the table's. Raises Malformed."""
     if not re.fullmatch(ID_PATTERN, round_id):
-        raise Malformed("A round's id is letters, digits, dots, dashes and underscores, at most 96.")
+        raise Malformed("A round's id is letters, digits, dots, dashes and underscores, at most 128.")
     return round_id
 
 

@@ -13,18 +13,26 @@ from typing import Any
 
 from services.core.asking import Asking, Following
 from services.core.chain import Head, ProcessorId, processor_id
+from services.core.letters import Origin, Place, SkipOrdered
 from services.core.refusal import Refused
 from services.core.rules import RuleBook
 from services.flow import Stream
-from services.runtime.forms import KEY_PATTERN
+from services.runtime.forms import KEY_PATTERN, misfit
+from services.wire.letters import put_aside
 from services.wire.records import CONTRACTS, Asked, Cause, Record, Unreadable
 
 HASHES_REMEMBERED = 256
 """How many of a key's last record hashes a reader keeps, to tell a harmless duplicate from a contradiction."""
 
+COMMAND_BYTES_MAX = 300_000
+"""Of one command in its topic. Who asks over HTTP may send 65,536; a progressive that ends hands on the last
+contribution of each of its tables."""
+
 PERSONS_REMEMBERED = 64
 """How many of the last commands of people a key remembers. The API answers repeats for seven days; this
 closes the moments before the API has seen the outcome."""
+
+_KEY = re.compile(KEY_PATTERN.replace("$", r"\Z"))
 
 
 class Contradiction(Exception):
@@ -37,7 +45,12 @@ def newer_writer(place: str, error: Unreadable) -> Contradiction:
 
 
 class Undecidable(Exception):
-    """A decision failed with an error of ours; the partition stops at that input."""
+    """A decision failed with an error of ours; the partition stops at that input. `place` is that input where somebody
+    may order to pass over it, None where what comes later could not be decided without it."""
+
+    def __init__(self, sentence: str, place: Place | None) -> None:
+        super().__init__(sentence)
+        self.place = place
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +69,8 @@ class Processor:
 
     `decide` answers an input with events; `evolve` folds the stream's own events; `observe` folds the
     input log where that is another stream's (None where the input is commands); `following` gives the
-    commands that follow from a record.
+    commands that follow from a record. `skipped` is the event of an input that was passed over: of what was asked,
+    with the reason and the name of who ordered it.
     """
 
     stream: Stream
@@ -67,6 +81,21 @@ class Processor:
     observe: Callable[[Any, Any], Any] | None
     following: Callable[[str, Any], tuple[Following, ...]]
     refused: Callable[[str, str, str | None], Any] | None
+    skipped: Callable[[Any, str, str], Any]
+
+
+def read_command(stream: str, key: str, value: bytes) -> Asked:
+    """A command from its topic, where anybody may write. Raises Unreadable: also for a key that is no id, and for what
+    is not of the form in which people and processors ask."""
+    if not _KEY.fullmatch(key):
+        raise Unreadable("the key is no id: letters, digits, dashes and underscores, at most 64")
+    if len(value) > COMMAND_BYTES_MAX:
+        raise Unreadable(f"{len(value)} bytes are no command: one has at most {COMMAND_BYTES_MAX}")
+    asked = CONTRACTS[stream].decode_command(value)
+    wrong = misfit(asked)
+    if wrong is not None:
+        raise Unreadable(wrong)
+    return asked
 
 
 class Chain:
@@ -207,7 +236,8 @@ class Outcome:
 
     groups: list[list[tuple[str, bytes]]] = field(default_factory=list)
     sent: list[Sent] = field(default_factory=list)
-    dead: list[Input] = field(default_factory=list)
+    dead: list[tuple[str, bytes]] = field(default_factory=list)
+    """Records for `dead-letters`."""
     records: int = 0
     refusals: list[tuple[str, str | None]] = field(default_factory=list)
     """Of each refused command its name, and the section behind the refusal."""
@@ -244,6 +274,9 @@ class Stepper:
         self.book = book
         self._contract = CONTRACTS[self.stream.name]
         self._input_contract = None if processor.observe is None else CONTRACTS[self.stream.input]
+        self.skips: dict[Place, SkipOrdered] = {}
+        """Orders to pass over an input, where it cannot be decided. Where it can, it is: whether the order was seen in
+        time makes no difference to what the log says."""
 
     def key_memory(self, memory: PartitionMemory, key: str) -> KeyMemory:
         """What is known of a key, from nothing where it is new."""
@@ -278,12 +311,6 @@ class Stepper:
             memory.position = max(memory.position, memory.decided_until)
         return resend
 
-    def read_command(self, key: str, value: bytes) -> Asked:
-        """A command from its topic, where anybody may write. Raises Unreadable, also for a key that is no id."""
-        if not re.fullmatch(KEY_PATTERN, key):
-            raise Unreadable(f"the key {key!r} is no id")
-        return self._contract.decode_command(value)
-
     def step(self, memory: PartitionMemory, inputs: Sequence[Input]) -> Outcome:
         """Folds and answers inputs, up to the first that contradicts or cannot be decided."""
         outcome = Outcome()
@@ -299,9 +326,10 @@ class Stepper:
 
     def _answer_command(self, memory: PartitionMemory, item: Input, outcome: Outcome) -> None:
         try:
-            asked = self.read_command(item.key, item.value)
-        except Unreadable:
-            outcome.dead.append(item)
+            asked = read_command(self.stream.name, item.key, item.value)
+        except Unreadable as error:
+            origin = Origin(self.stream.input, memory.partition, item.offset)
+            outcome.dead.append(put_aside(origin, item.key, item.value, item.at_ms, str(error)))
             return
         known = self.key_memory(memory, item.key)
         if known.seen.has(asked.command_id):
@@ -317,7 +345,8 @@ class Stepper:
                 outcome.refusals.append((name, refusal.section))
             draft = self._draft(memory.partition, known, known.state, item, asked, events)
         except Exception as error:
-            raise Undecidable(f"{self.stream.name}/{item.key} at offset {item.offset}: {error!r}") from error
+            events = self._passed_over(memory.partition, item, asked.command, error)
+            draft = self._draft(memory.partition, known, known.state, item, asked, events)
         self._accept(memory, known, item.key, draft, outcome)
         if self.tells:
             outcome.told.append(_told(item, asked, None, draft))
@@ -335,17 +364,34 @@ class Stepper:
         command_id = str(ProcessorId(self.stream.input, item.key, record.sequence, 0))
         asked = Asked(command_id, record.actor, b"", None)
         try:
+            state = self.processor.observe(known.state, record.event)
+        except Exception as error:
+            # Without the state behind it nothing that comes later can be decided either: it is not passed over.
+            raise self._undecidable(item, error, None) from error
+        try:
             if item.offset >= memory.decided_until:
                 asking = Asking(item.key, record.actor, item.at_ms, self.book)
                 events = self.processor.decide(known.state, record.event, asking)
-            state = self.processor.observe(known.state, record.event)
             draft = self._draft(memory.partition, known, state, item, asked, events)
         except Exception as error:
-            raise Undecidable(f"{self.stream.name}/{item.key} at offset {item.offset}: {error!r}") from error
+            events = self._passed_over(memory.partition, item, record.event, error)
+            draft = self._draft(memory.partition, known, state, item, asked, events)
         known.input.advance(item.value)
         self._accept(memory, known, item.key, draft, outcome)
         if self.tells and draft.records:
             outcome.told.append(_told(item, asked, record.command_id, draft))
+
+    def _passed_over(self, partition: int, item: Input, subject: Any, error: Exception) -> tuple[Any, ...]:
+        """What the log says of an input that failed and that somebody ordered to pass over. Raises Undecidable."""
+        place = Origin(self.stream.input, partition, item.offset), sha256(item.value).digest()
+        order = self.skips.get(place)
+        if order is None:
+            raise self._undecidable(item, error, place) from error
+        return (self.processor.skipped(subject, order.reason, order.actor),)
+
+    def _undecidable(self, item: Input, error: Exception, place: Place | None) -> Undecidable:
+        way = "" if place is None else f"; `roundlog skip {place[0]}` passes over it"
+        return Undecidable(f"{self.stream.name}/{item.key} at offset {item.offset}: {error!r}{way}", place)
 
     def _draft(
         self, partition: int, known: KeyMemory, state: Any, item: Input, asked: Asked, events: tuple[Any, ...]

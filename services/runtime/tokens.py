@@ -12,12 +12,11 @@ from typing import Any
 import jwt
 
 from services.core.people import Role
-from services.runtime.forms import is_printed
+from services.runtime.forms import NAME_MAX, is_printed
 
 ALGORITHMS = ["EdDSA", "ES256", "RS256"]
 LEEWAY_SECONDS = 5
 KEYS_KEPT_SECONDS = 300
-NAME_MAX = 100
 REQUIRED = ["sub", "iss", "aud", "exp"]
 
 

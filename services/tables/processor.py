@@ -20,4 +20,5 @@ PROCESSOR = Processor(
     observe=None,
     following=_nothing_follows,
     refused=rounds.Refused,
+    skipped=lambda asked, reason, by: rounds.Skipped(type(asked).__name__, reason, by),
 )

@@ -4,6 +4,11 @@ from services.core import rounds, wagers
 from services.flow import stream_of
 from services.runtime.stepping import Processor
 
+
+def _skipped(event: rounds.Event, reason: str, skipped_by: str) -> wagers.Skipped:
+    return wagers.Skipped(type(event).__name__, reason, skipped_by, getattr(event, "round_id", None))
+
+
 PROCESSOR = Processor(
     stream=stream_of("wagers"),
     initial=rounds.INITIAL,
@@ -13,4 +18,5 @@ PROCESSOR = Processor(
     observe=rounds.evolve,
     following=wagers.following,
     refused=None,
+    skipped=_skipped,
 )

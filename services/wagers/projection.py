@@ -17,5 +17,7 @@ def _fold(fact: Fact, sheet: sheets.WagerSheet) -> sheets.WagerSheet:
 
 async def apply(connection: Any, facts: Sequence[Fact]) -> None:
     """Folds each event into the sheet of its round."""
-    events = [("", fact.record.event.round_id, partial(_fold, fact)) for fact in facts]
+    events = [
+        ("", round_id, partial(_fold, fact)) for fact in facts if (round_id := fact.record.event.round_id) is not None
+    ]
     await fold_sheets(connection, "wagers", sheets.WagerSheet(), events)

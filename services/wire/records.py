@@ -172,7 +172,7 @@ def _converters(hint: Any, pb2: Any) -> tuple[Convert, Convert]:
     return _same, _same
 
 
-class _OneOf:
+class OneOf:
     """The closed set of events, or commands, of a stream: the oneof is the only discriminator."""
 
     def __init__(self, union: Any, pb2: Any) -> None:
@@ -199,10 +199,10 @@ class Contract:
         name = module.__name__.rsplit(".", 1)[-1].capitalize()
         self._pb2 = pb2
         self._record: Any = getattr(pb2, f"{name}Record")
-        self._events = _OneOf(module.Event, pb2)
+        self._events = OneOf(module.Event, pb2)
         self.event_types: tuple[type, ...] = tuple(self._events.by_type)
         self._command: Any = getattr(pb2, f"{name}Command", None)
-        self._commands = _OneOf(module.Command, pb2) if self._command is not None else None
+        self._commands = OneOf(module.Command, pb2) if self._command is not None else None
         self.command_types: tuple[type, ...] = tuple(self._commands.by_type) if self._commands is not None else ()
 
     def encode_record(self, record: Record) -> bytes:
@@ -241,6 +241,11 @@ class Contract:
             message.request_hash,
             event,
         )
+
+    @property
+    def command_message(self) -> Any:
+        """The message of a command; None where the stream takes none."""
+        return self._command
 
     def encode_command(self, asked: Asked) -> bytes:
         """The bytes of a command as its topic carries them."""

@@ -172,7 +172,7 @@ def test_other_malformed_reads_are_said_and_are_no_absence_of_the_database(clien
         ("accounts", f"{client.account}/entries?as_of=2026-11-29T20:00:00"),
         ("accounts", "/commands/%00"),
         ("wagers", "/rounds/a%00"),
-        ("wagers", "/rounds/" + "a" * 97),
+        ("wagers", "/rounds/" + "a" * 129),
         ("progressive", f"{client.progressive}/claims?round_id=%00"),
         ("progressive", f"{client.progressive}/envy?round_id=a%0A"),
         ("progressive", f"{client.progressive}?sequence=0"),

@@ -25,7 +25,7 @@ FILES = {"__init__.py", "__main__.py", "api.py", "processor.py", "projection.py"
 OWN_FILES = {
     "backoffice": {
         "reconstruction.py", "command_line.py", "archive.py", "best_play.py", "desk.py", "figures.py",
-        "forwarding.py", "operations.py", "par.py", "par_text.py", "printing.py", "rules_files.py", "sentences.py", "slips.py",
+        "forwarding.py", "letters.py", "operations.py", "par.py", "par_text.py", "printing.py", "rules_files.py", "sentences.py", "slips.py",
     },
     # A client of the HTTP APIs, nothing more: it has players and dealers, no log.
     "floor": {
@@ -40,6 +40,9 @@ WRITERS = {
     ("runtime/processing.py", "DEAD_LETTERS"),
     # People's commands.
     ("runtime/desk.py", "self._topic"),
+    # What people decide of letters, and letters that are sent back to the topic of commands from which they came.
+    ("runtime/letters.py", "DEAD_LETTERS"),
+    ("runtime/letters.py", "origin.topic"),
 }
 
 

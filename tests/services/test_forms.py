@@ -176,10 +176,10 @@ def test_a_reason_may_be_in_any_language(reason: str) -> None:
     assert ROUNDS.read(json.dumps({"command": "VoidRound", "reason": reason}).encode()) == rounds.VoidRound(reason)
 
 
-@pytest.mark.parametrize("player_id", ["", "-a", "a b", "a/b", "x" * 97, 7, "ä"])
+@pytest.mark.parametrize("player_id", ["", "-a", "a b", "a/b", "x" * 129, 7, "ä"])
 def test_an_id_has_no_blanks_and_no_slashes(player_id: Any) -> None:
     sentence = said({**ANTE, "player_id": player_id})
-    assert sentence == "player_id must be letters, digits, dots, dashes and underscores, at most 96."
+    assert sentence == "player_id must be letters, digits, dots, dashes and underscores, at most 128."
 
 
 # What is well formed --------------------------------------------------------------------------------------

@@ -2,14 +2,16 @@
 
 from dataclasses import replace
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from services.core import rounds
+from services.core import rounds, wagers
 from services.core.asking import Asking
 from services.core.chain import GENESIS, Head
+from services.core.letters import LetterPutAside, Origin, SkipOrdered
 from services.core.refusal import Refused
 from services.core.rules import RuleBook
 from services.runtime.memory import MemoryHouse
@@ -24,6 +26,7 @@ from services.runtime.stepping import (
     Stepper,
     Undecidable,
 )
+from services.wire.letters import decode_letters
 from services.wire.records import CONTRACTS, Asked, Record
 from services.wire.snapshots import decode_state, encode_state
 from tests.support.given import AT_MS
@@ -51,7 +54,7 @@ def inputs_of(stream: str) -> tuple[Input, ...]:
 
 
 def asked(offset: int, command: Any, command_id: str | None = None) -> Input:
-    value = CONTRACTS["rounds"].encode_command(Asked(command_id or f"key-{offset}", "dealer", b"\1", command))
+    value = CONTRACTS["rounds"].encode_command(Asked(command_id or f"key-{offset}", "dealer", b"\1" * 32, command))
     return Input(offset, AT_MS, "table-1", value)
 
 
@@ -202,7 +205,13 @@ def test_bytes_that_no_schema_reads_go_to_the_dead_letters() -> None:
     memory = fresh()
     dead = [Input(1, AT_MS, "table-1", b"\xff"), Input(2, AT_MS, "table-1", b"")]
     outcome = Stepper(ROUNDS, BOOK).step(memory, [asked(0, OPEN_TABLE), *dead, asked(3, rounds.OpenRound())])
-    assert outcome.dead == dead
+    whys = ("not a roundlog.rounds.v1.RoundsCommand", "a command without an id")
+    for letter, item, why in zip(outcome.dead, dead, whys, strict=True):
+        known = decode_letters(*letter)
+        assert known is not None and isinstance(known[1], LetterPutAside)
+        hashed = sha256(item.value).digest()
+        said = LetterPutAside("table-1", item.value, AT_MS, known[1].reason, len(item.value), hashed)
+        assert known == (Origin("round-commands", 0, item.offset), said) and why in said.reason
     assert memory.position == 4
     assert [type(event).__name__ for event in events_of(outcome)] == ["TableOpened", "RoundOpened"]
 
@@ -239,6 +248,106 @@ def test_a_submission_that_is_not_held_stops_the_partition() -> None:
     assert 0 < memory.position < len(items)
     rest = Stepper(WAGERS, BOOK).step(memory, items[memory.position :])
     assert log_of(outcome, rest) == log_of(Stepper(WAGERS, BOOK).step(fresh(), items))
+
+
+# Passing over what cannot be decided ----------------------------------------------------------------------
+
+
+def undecidable(stream: str, kind: type) -> Stepper:
+    """A processor whose decision fails for one kind of input."""
+
+    def decide(state: Any, subject: Any, asking: Asking) -> tuple[Any, ...]:
+        if isinstance(subject, kind):
+            raise ZeroDivisionError("a defect of ours")
+        return BY_STREAM[stream].decide(state, subject, asking)
+
+    return Stepper(replace(BY_STREAM[stream], decide=decide), BOOK)
+
+
+def ordered(stepper: Stepper, item: Input, reason: str = "mended tomorrow") -> None:
+    """Somebody orders to pass over an input of partition 0."""
+    place = Origin(stepper.stream.input, 0, item.offset), sha256(item.value).digest()
+    stepper.skips[place] = SkipOrdered("manager", reason, place[1])
+
+
+def test_a_command_that_is_passed_over_is_in_the_log_and_changes_nothing() -> None:
+    items = [asked(number, command) for number, command in enumerate(COMMANDS)]
+    stepper, memory = undecidable("rounds", rounds.OpenRound), fresh()
+    first = stepper.step(memory, items)
+    assert isinstance(first.stopped, Undecidable) and "`roundlog skip round-commands-0-1`" in str(first.stopped)
+    ordered(stepper, items[1])
+    rest = stepper.step(memory, items[1:])
+    assert rest.stopped is None and memory.position == 3
+    events = events_of(first) + events_of(rest)
+    assert events[1] == rounds.Skipped("OpenRound", "mended tomorrow", "manager")
+    assert isinstance(events[2], rounds.Refused), "no round was opened, so no wager is taken"
+    skipped = CONTRACTS["rounds"].decode_record(log_of(rest)[0][1])
+    assert (skipped.command_id, skipped.actor, skipped.request_hash) == ("key-1", "dealer", b"\1" * 32), (
+        "its caller is told"
+    )
+    assert memory.keys["table-1"].seen.has("key-1")
+
+
+def test_an_order_to_pass_over_what_can_be_decided_makes_no_difference() -> None:
+    """So two workers agree, whichever of them has seen the order."""
+    items = [asked(number, command) for number, command in enumerate(COMMANDS)]
+    stepper = Stepper(ROUNDS, BOOK)
+    for item in items:
+        ordered(stepper, item)
+    assert log_of(stepper.step(fresh(), items)) == log_of(Stepper(ROUNDS, BOOK).step(fresh(), items))
+
+
+def test_an_order_is_for_these_bytes_alone() -> None:
+    items = [asked(number, command) for number, command in enumerate(COMMANDS)]
+    stepper = undecidable("rounds", rounds.OpenRound)
+    ordered(stepper, replace(items[1], value=items[2].value))
+    assert isinstance(stepper.step(fresh(), items).stopped, Undecidable)
+
+
+def test_two_workers_and_a_later_version_agree_on_what_was_passed_over() -> None:
+    items = [asked(number, command) for number, command in enumerate(COMMANDS)]
+    one, other = undecidable("rounds", rounds.OpenRound), undecidable("rounds", rounds.OpenRound)
+    for stepper in (one, other):
+        ordered(stepper, items[1])
+    log = log_of(one.step(fresh(), items))
+    assert log_of(other.step(fresh(), items)) == log
+
+    # A version that could decide it reads the log first, and finds that it was passed over.
+    mended, memory = Stepper(ROUNDS, BOOK), fresh()
+    assert mended.adopt(memory, log[:2]) == [] and memory.position == 2
+    assert log[:2] + log_of(mended.step(memory, items[memory.position :])) == log
+
+
+def test_a_record_that_cannot_be_settled_is_passed_over_and_still_folded() -> None:
+    items = inputs_of("wagers")
+    shown = next(
+        number for number, item in enumerate(items)
+        if isinstance(CONTRACTS["rounds"].decode_record(item.value).event, rounds.HandShown)
+    )  # fmt: skip
+    stepper, memory = undecidable("wagers", rounds.HandShown), fresh()
+    for item in items:
+        ordered(stepper, item)
+    outcome = stepper.step(memory, items)
+    assert outcome.stopped is None and memory.position == len(items)
+    skipped = [event for event in events_of(outcome, "wagers") if isinstance(event, wagers.Skipped)]
+    round_id = CONTRACTS["rounds"].decode_record(items[shown].value).event.round_id
+    assert skipped[0] == wagers.Skipped("HandShown", "mended tomorrow", "manager", round_id)
+    whole = fresh()
+    Stepper(WAGERS, BOOK).step(whole, items)
+    assert {key: known.state for key, known in memory.keys.items()} == {
+        key: known.state for key, known in whole.keys.items()
+    }, "the state is the table's own, whatever was passed over"
+
+
+def test_what_cannot_be_folded_is_not_passed_over() -> None:
+    def fails(*_: Any) -> Any:
+        raise ZeroDivisionError("a defect of ours")
+
+    stepper, items = Stepper(replace(WAGERS, observe=fails), BOOK), inputs_of("wagers")
+    ordered(stepper, items[0])
+    outcome = stepper.step(fresh(), items)
+    assert isinstance(outcome.stopped, Undecidable) and outcome.stopped.place is None
+    assert "roundlog skip" not in str(outcome.stopped)
 
 
 # Taking up a partition again -----------------------------------------------------------------------------

@@ -11,10 +11,13 @@ from google.protobuf.descriptor import FieldDescriptor
 
 from roundlog.accounts.v1 import accounts_pb2
 from roundlog.jackpots.v1 import jackpots_pb2
+from roundlog.letters.v1 import letters_pb2
 from roundlog.rounds.v1 import rounds_pb2
 from roundlog.wagers.v1 import wagers_pb2
 
-PACKAGES = {"rounds": rounds_pb2, "wagers": wagers_pb2, "jackpots": jackpots_pb2, "accounts": accounts_pb2}
+PACKAGES = {
+    "rounds": rounds_pb2, "wagers": wagers_pb2, "jackpots": jackpots_pb2, "accounts": accounts_pb2, "letters": letters_pb2,
+}  # fmt: skip
 COMMITTED = Path(__file__).with_name("schema.txt")
 _KINDS = {
     value: name.removeprefix("TYPE_").lower() for name, value in vars(FieldDescriptor).items() if name[:5] == "TYPE_"

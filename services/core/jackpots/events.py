@@ -372,6 +372,15 @@ class Refused:
     section: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A command that could not be decided was passed over, in the name of a person; nothing changed."""
+
+    command: str
+    reason: str
+    skipped_by: str
+
+
 Event = (
     ProgressiveOpened
     | ContributionAccepted
@@ -400,4 +409,5 @@ Event = (
     | ProgressiveClosed
     | CommandForwarded
     | ClosingGivenUp
+    | Skipped
 )

@@ -30,6 +30,7 @@ from services.core.jackpots.events import (
     ProgressiveClosing,
     ProgressiveOpened,
     Refused,
+    Skipped,
     SlipVoided,
     TransferAccepted,
     TransferDeclined,
@@ -80,7 +81,7 @@ def evolve(state: State, event: Event) -> State:
             raised = tuple(level.moved_in(meter_of(part)) for level, part in zip(state.levels, arrived, strict=True))
             tables = {each.table_id: each for each in contributions}
             return replace(after, levels=raised, contributions={**tables, **state.contributions})
-        case TransferDeclined() | CommandForwarded() | Refused():
+        case TransferDeclined() | CommandForwarded() | Refused() | Skipped():
             return after
         case _:
             assert_never(event)

@@ -305,6 +305,15 @@ class Refused:
     section: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A command that could not be decided was passed over, in the name of a person; nothing changed."""
+
+    command: str
+    reason: str
+    skipped_by: str
+
+
 Event = (
     TableOpened
     | TableClosed
@@ -336,4 +345,5 @@ Event = (
     | RoundVoided
     | RoundClosed
     | Refused
+    | Skipped
 )

@@ -29,6 +29,7 @@ from services.core.rounds.events import (
     RoundOpened,
     RoundVoided,
     SixCardBonusRevealed,
+    Skipped,
     StubCounted,
     TableClosed,
     TableOpened,
@@ -62,7 +63,7 @@ def evolve(state: State, event: Event) -> State:
         case WagerPlaced() | BetPlaced() if state.round is not None:
             # First, and by the shortest way: most records of a log are wagers, and a replay goes through all of them.
             return replace(state, sequence=sequence, round=_advanced(_with_wager(state.round, event, sequence)))
-        case Refused():
+        case Refused() | Skipped():
             return replace(state, sequence=sequence)
         case TableOpened(game, seats, rules, progressive_id, rules_sha256):
             return replace(

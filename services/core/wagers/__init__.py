@@ -14,6 +14,7 @@ from services.core.wagers.events import (
     HoldReturned,
     RoundFinished,
     RoundStarted,
+    Skipped,
     WagerReversed,
     WagerSettled,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "HoldReturned",
     "RoundFinished",
     "RoundStarted",
+    "Skipped",
     "WagerReversed",
     "WagerSettled",
     "decide",

@@ -83,6 +83,7 @@ def decide(table: rounds.State, event: rounds.Event, asking: Asking) -> tuple[Ev
             | rounds.PayoutRejected()
             | rounds.DocumentVoided()
             | rounds.Refused()
+            | rounds.Skipped()
         ):
             return ()
         case _:

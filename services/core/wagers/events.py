@@ -149,6 +149,17 @@ class RoundFinished:
     void: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A record of the table that could not be settled was passed over, in the name of a person: nothing came of it.
+    `command` is the name of that record's event."""
+
+    command: str
+    reason: str
+    skipped_by: str
+    round_id: RoundId | None
+
+
 Event = (
     RoundStarted
     | HoldRequested
@@ -160,4 +171,5 @@ Event = (
     | RoundFinished
     | WagerReversed
     | EnvyBonusReversed
+    | Skipped
 )

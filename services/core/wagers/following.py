@@ -15,6 +15,7 @@ from services.core.wagers.events import (
     HoldReturned,
     RoundFinished,
     RoundStarted,
+    Skipped,
     WagerReversed,
     WagerSettled,
 )
@@ -48,7 +49,7 @@ def following(table_id: TableId, event: Event) -> tuple[Following, ...]:
         case EnvyBonusReversed():
             back = jackpots.TakeBackEnvy(table_id, event.round_id, event.holder_seat)
             return (Following("jackpots", event.progressive_id, back),)
-        case RoundStarted() | RoundFinished():
+        case RoundStarted() | RoundFinished() | Skipped():
             return ()
         case _:
             assert_never(event)

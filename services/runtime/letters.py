@@ -1,0 +1,182 @@
+"""The topic `dead-letters`: read from its beginning, and what people decide of a letter written behind it."""
+
+import asyncio
+from collections.abc import Iterable
+from hashlib import sha256
+
+from services.core import letters
+from services.core.letters import (
+    REPLAY_MS,
+    Letter,
+    LetterDiscarded,
+    LetterPutAside,
+    LetterReplayBegun,
+    LetterReplayed,
+    Letters,
+    LetterState,
+    Origin,
+    SkipOrdered,
+)
+from services.flow import DEAD_LETTERS, STREAMS, Stream
+from services.runtime.forms import NAME_MAX, TEXT_MAX, is_printed
+from services.runtime.kafka import Stored, Topics
+from services.runtime.stepping import read_command
+from services.wire.letters import decode_letters, encode_letters
+from services.wire.records import Asked, Unreadable
+
+UNSAID = "not known: it was put aside without a reason"
+
+
+class NotDone(Exception):
+    """Nothing was done with a letter or an input; the sentence says why, and what to do."""
+
+
+class LettersLog:
+    """All letters and orders of the topic, as far as it was read."""
+
+    def __init__(self, kafka: Topics) -> None:
+        self.letters = Letters()
+        self._kafka = kafka
+        self._reading = asyncio.Lock()
+        self._position = 0
+
+    async def read(self, most: int | None = None, keep_values: bool = True) -> Letters:
+        """Reads on to the end, or `most` records. Raises BrokerAway, and Unreadable where a newer version wrote."""
+        async with self._reading:
+            first, end = (await self._kafka.ends([DEAD_LETTERS]))[DEAD_LETTERS, 0]
+            self._position = max(self._position, first)
+            stop = end if most is None else min(end, self._position + most)
+            async for stored in self._kafka.read(DEAD_LETTERS, 0, self._position, stop):
+                self._add(stored, keep_values)
+                self._position = stored.offset + 1
+        return self.letters
+
+    def _add(self, stored: Stored, keep_values: bool) -> None:
+        known = decode_letters(stored.key, stored.value)
+        if known is None:
+            value = stored.value
+            bare = LetterPutAside(stored.key, value, stored.at_ms, UNSAID, len(value), sha256(value).digest())
+            known = Origin(DEAD_LETTERS, 0, stored.offset), bare
+        origin, event = known
+        if isinstance(event, LetterPutAside) and not keep_values:
+            event = LetterPutAside(event.key, b"", event.at_ms, event.reason, event.value_bytes, event.value_sha256)
+        self.letters.add(stored.offset, stored.at_ms, origin, event)
+
+    async def write(self, origin: Origin, event: letters.Event) -> int:
+        """Appends a record, acknowledged; gives the offset at which it stands. Raises BrokerAway."""
+        return await self._kafka.append(DEAD_LETTERS, 0, [[encode_letters(origin, event)]]) - 1
+
+
+def stream_from(topic: str) -> Stream | None:
+    """The stream whose processor reads commands from a topic, or None."""
+    return next((stream for stream in STREAMS if stream.commands == topic), None)
+
+
+def read_letter(letter: Letter) -> Asked:
+    """The command in a letter, as this version reads it. Raises Unreadable: where it still cannot be read, too."""
+    stream = stream_from(letter.origin.topic)
+    if stream is None:
+        raise Unreadable("where it came from is not known")
+    if letter.put_aside.value_bytes > len(letter.put_aside.value):
+        raise Unreadable(f"{letter.put_aside.value_bytes} bytes are no command, and not all of them are kept")
+    return read_command(stream.name, letter.put_aside.key, letter.put_aside.value)
+
+
+def checked_person(actor: str, reason: str | None = None) -> None:
+    """Raises NotDone where a name or a reason is not one."""
+    if len(actor) > NAME_MAX or not is_printed(actor):
+        raise NotDone(f"A name is 1 to {NAME_MAX} printable characters.")
+    if reason is not None and (len(reason) > TEXT_MAX or not is_printed(reason)):
+        raise NotDone(f"A reason is 1 to {TEXT_MAX} printable characters, without a space at either end.")
+
+
+def _open_letter(known: Letters, origin: Origin) -> Letter:
+    letter = known.letters.get(origin)
+    if letter is None:
+        raise NotDone(f"There is no letter {origin}. `roundlog dead-letters` lists those that are open.")
+    if letter.state is LetterState.DISCARDED:
+        raise NotDone(f"The letter {origin} was discarded by {letter.actor}: {letter.reason}")
+    if letter.state is LetterState.REPLAYED:
+        raise NotDone(
+            f"The letter {origin} was replayed by {letter.actor} already: it stands at"
+            f" {Origin(origin.topic, origin.partition, letter.offset or 0)}."
+        )
+    return letter
+
+
+async def discard(kafka: Topics, origin: Origin, actor: str, reason: str) -> None:
+    """Notes that nothing is done with a letter; it stays in the log. Raises NotDone, BrokerAway, Unreadable."""
+    checked_person(actor, reason)
+    log = LettersLog(kafka)
+    _open_letter(await log.read(), origin)
+    at = await log.write(origin, LetterDiscarded(actor, reason))
+    letter = (await log.read()).letters[origin]
+    if (letter.state, letter.actor, letter.reason) != (LetterState.DISCARDED, actor, reason):
+        raise NotDone(
+            f"Somebody else was faster, so the record {DEAD_LETTERS}-0-{at} says nothing. See the letter anew."
+        )
+
+
+async def replay(kafka: Topics, origin: Origin, actor: str) -> int:
+    """Sends a letter back to where it came from, once; gives the offset at which it stands there now.
+
+    Of two who do it at the same time one is refused. Who was interrupted half-way, and does it again, finds what was
+    sent. Raises NotDone, BrokerAway, Unreadable.
+    """
+    checked_person(actor)
+    log = LettersLog(kafka)
+    letter = _open_letter(await log.read(), origin)
+    try:
+        read_letter(letter)
+    except Unreadable as error:
+        raise NotDone(
+            f"This version cannot read the letter {origin} either: {error}. It would come back. Replay it when a version"
+            " runs that reads it, or discard it."
+        ) from None
+    begun = await log.write(origin, LetterReplayBegun(actor))
+    known = await log.read()
+    _open_letter(known, origin)
+    if known.replaying[origin].at != begun:
+        raise NotDone(
+            f"{known.replaying[origin].actor} replays the letter {origin} at this moment. If that was interrupted, try"
+            f" again after {REPLAY_MS // 1000} seconds."
+        )
+    sent = await _sent_before(kafka, letter, known.letters)
+    if sent is None:
+        group = [(letter.put_aside.key, letter.put_aside.value)]
+        sent = await kafka.append(origin.topic, origin.partition, [group]) - 1
+    await log.write(origin, LetterReplayed(actor, sent))
+    return sent
+
+
+async def _sent_before(kafka: Topics, letter: Letter, others: Iterable[Origin]) -> int | None:
+    """Where the same bytes stand that an interrupted replay had sent; bytes that were put aside there are not those."""
+    topic, partition = letter.origin.topic, letter.origin.partition
+    first, end = (await kafka.ends([topic]))[topic, partition]
+    put_aside = set(others)
+    async for stored in kafka.read(topic, partition, max(first, letter.origin.offset + 1), end):
+        same = (stored.key, stored.value) == (letter.put_aside.key, letter.put_aside.value)
+        if same and Origin(topic, partition, stored.offset) not in put_aside:
+            return stored.offset
+    return None
+
+
+async def order_skip(kafka: Topics, origin: Origin, actor: str, reason: str) -> None:
+    """Orders the processor that stands still at an input to pass over it. Raises NotDone, BrokerAway, Unreadable."""
+    checked_person(actor, reason)
+    stored = await input_at(kafka, origin)
+    log = LettersLog(kafka)
+    value_sha256 = sha256(stored.value).digest()
+    if (origin, value_sha256) not in (await log.read()).skips:
+        await log.write(origin, SkipOrdered(actor, reason, value_sha256))
+
+
+async def input_at(kafka: Topics, origin: Origin) -> Stored:
+    """The record of a topic that stands there. Raises NotDone where none does, BrokerAway."""
+    ends = await kafka.ends([origin.topic]) if origin.topic in {stream.input for stream in STREAMS} else {}
+    first, end = ends.get((origin.topic, origin.partition), (0, 0))
+    if not first <= origin.offset < end:
+        raise NotDone(f"No processor reads an input {origin}.")
+    async for stored in kafka.read(origin.topic, origin.partition, origin.offset, origin.offset + 1):
+        return stored
+    raise NotDone(f"The broker does not give the input {origin}.")
