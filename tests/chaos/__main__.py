@@ -15,6 +15,7 @@ from pathlib import Path
 from time import monotonic
 
 from services.runtime.local import LocalKafka, LocalPostgres
+from services.runtime.stepping import Contradiction
 from tests.bench.harness import machine
 from tests.chaos.compared import differences
 from tests.chaos.disk import OWN_MOUNTS, NotPossible, SmallDisk, run_with_own_mounts
@@ -95,38 +96,49 @@ class Result:
 
 def hurt(opened: House, faults: list[Fault], tables: int, seed: int) -> Result:
     """Plays through the faults, lets everything come through, and compares."""
-    rows: list[Row] = []
+    result = Result([], Notes(), Audit(), [])
 
-    async def play() -> Notes:
-        async with Pit(opened, tables, seed) as pit:
+    async def play() -> None:
+        async with Pit(opened, result.notes, tables, seed) as pit:
             for fault in faults:
                 await pit.steady()
                 async for row in fault(pit):
-                    rows.append(row)
+                    result.rows.append(row)
                     print(f"  {row.fault}: {row.worst_s:.1f} s", flush=True)
             await pit.steady()
-        return pit.notes
 
-    notes = asyncio.run(play())
-    print("  comparing with what the clients were told ...", flush=True)
-    wrong = [("", f"{name} ended by itself") for name in SERVICES if opened.processes[name].poll() is not None]
-    wrong += [(row.fault, words) for row in rows for words in row.wrong]
-    wrong += list(_failing(lambda: drained(opened)))
-    audit = read_all(opened.kafka.bootstrap)
-    for told, words in differences(notes.commands.values(), audit):
-        wrong.append((told.during if told else "", words))
-    wrong += list(_failing(lambda: holds(opened, audit)))
+    def judge() -> Iterator[Callable[[], None]]:
+        yield lambda: asyncio.run(play())
+        yield lambda: drained(opened)
+        result.audit = read_all(opened.kafka.bootstrap)
+        yield lambda: holds(opened, result.audit)
+
+    print("  playing ...", flush=True)
+    try:
+        for check in judge():
+            with _noted(result):
+                check()
+    except Contradiction as error:
+        # What cannot be read whole is not compared: everything would seem lost.
+        result.wrong.append(("", str(error)))
+        return result
+    result.wrong += [("", f"{name} ended by itself") for name in SERVICES if opened.processes[name].poll() is not None]
+    result.wrong += [(row.fault, words) for row in result.rows for words in row.wrong]
+    for told, words in differences(result.notes.commands.values(), result.audit):
+        result.wrong.append((told.during if told else "", words))
     verified = roundlog(opened, "verify")
     if verified.returncode:
-        wrong.append(("", f"roundlog verify: {verified.stdout}{verified.stderr}"))
-    return Result(rows, notes, audit, wrong)
+        result.wrong.append(("", f"roundlog verify: {verified.stdout}{verified.stderr}"))
+    return result
 
 
-def _failing(check: Callable[[], None]) -> Iterator[tuple[str, str]]:
+@contextlib.contextmanager
+def _noted(result: Result) -> Iterator[None]:
+    """What does not hold inside is noted, under the fault of that moment."""
     try:
-        check()
+        yield
     except AssertionError as error:
-        yield "", str(error)
+        result.wrong.append((result.notes.during, str(error)))
 
 
 # The report -------------------------------------------------------------------------------------------
@@ -149,7 +161,7 @@ def line(row: Row, result: Result) -> str:
 
 
 def _stands(audit: Audit, told: Told) -> bool:
-    return any(record.command_id == told.command_id for record in audit.records[told.stream].get(told.key, ()))
+    return any(record.command_id == told.command_id for record in audit.records.get(told.stream, {}).get(told.key, ()))
 
 
 def totals(results: list[Result]) -> str:

@@ -100,7 +100,7 @@ async def paused(pit: Pit) -> AsyncIterator[Row]:
     """Every worker is paused half-way through a batch, another takes its place, and the sleepers wake up."""
     house, fault = pit.house, "SIGSTOP of every worker, and another takes over"
     with pit.under(fault):
-        overtaken = {name: metric(house, "roundlog_overtaken_total", name) for name in COMMAND_SERVICES}
+        before = {name: metric(house, "roundlog_overtaken_total", name) for name in COMMAND_SERVICES}
         asking = []
         try:
             # Against the stream of work: who is paused still has what those before it bring. The questions bring the rest,
@@ -120,7 +120,7 @@ async def paused(pit: Pit) -> AsyncIterator[Row]:
     with pit.under(fault):
 
         def all_found_out() -> bool:
-            return all(metric(house, "roundlog_overtaken_total", name) > overtaken[name] for name in COMMAND_SERVICES)
+            return all(metric(house, "roundlog_overtaken_total", name) > before[name] for name in COMMAND_SERVICES)
 
         row = Row(fault, await pit.back(monotonic()), said="each finds itself overtaken")
         deadline = monotonic() + BACK_S / 2

@@ -71,8 +71,8 @@ def _keys() -> list[str]:
 class Pit:
     """So many tables at play in a house, from `async with` to its end; then every round is over."""
 
-    def __init__(self, house: House, tables: int, seed: int) -> None:
-        self.house, self.notes = house, Notes()
+    def __init__(self, house: House, notes: Notes, tables: int, seed: int) -> None:
+        self.house, self.notes = house, notes
         self._settings = settings_for(tables, seed)
         self._witness = Witness(house, self.notes, seed, LEAVING, SENT_TWICE)
         self._stop = asyncio.Event()
@@ -151,12 +151,10 @@ class Pit:
 
     @contextlib.contextmanager
     def under(self, fault: str) -> Iterator[None]:
-        """What is sent inside is noted as sent under this fault."""
+        """What is sent inside, and after it where it fails, is noted as sent under this fault."""
         before, self.notes.during = self.notes.during, fault
-        try:
-            yield
-        finally:
-            self.notes.during = before
+        yield
+        self.notes.during = before
 
     # Who works ------------------------------------------------------------------------------------------
 
@@ -171,7 +169,27 @@ class Pit:
             if stream in found:
                 found[stream] = max(found[stream], monotonic() - began)
 
-        async with asyncio.timeout(BACK_S), asyncio.TaskGroup() as asking:
+        waiting = asyncio.create_task(self._all_answered(streams, heard))
+        await asyncio.wait({waiting}, timeout=BACK_S)
+        if not waiting.done():
+            waiting.cancel()
+            raise AssertionError(f"not all of {', '.join(streams)} worked within {BACK_S:.0f} s. {self._missing()}")
+        waiting.result()
+        return found
+
+    def _missing(self) -> str:
+        """What the services say of themselves."""
+        said = []
+        for name in self.house.processes:
+            try:
+                answer = self.house.client.get(f"{self.house.url(name)}/readyz")
+                said += [f"{name}: {line}" for line in answer.json()["missing"]]
+            except httpx.TransportError as error:
+                said.append(f"{name}: {error!r}")
+        return "; ".join(said) or "Every service says that it is ready."
+
+    async def _all_answered(self, streams: Collection[str], heard: Callable[[str], None]) -> None:
+        async with asyncio.TaskGroup() as asking:
             for key in self._keys:
                 if {"rounds", "wagers", "archive"} & set(streams):
                     asking.create_task(self._round(key, streams, heard))
@@ -185,7 +203,6 @@ class Pit:
                     asking.create_task(
                         self._ask("accounts", key, heard, command="Deposit", amount_cents=100, reference=reference)
                     )
-        return found
 
     async def _open_probes(self) -> None:
         for key in self._keys:

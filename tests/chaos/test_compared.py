@@ -1,6 +1,6 @@
 """The comparison itself: every way in which a log can contradict what a client was told is found, and named."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from time import monotonic
 
@@ -19,7 +19,7 @@ ANTE = {"command": "PlaceWager", "seat": 1, "wager": "ante", "amount_cents": 500
 VOID = {"command": "VoidRound", "reason": "a card was exposed"}
 
 
-def asked(world: MemoryWorld, body: dict[str, object], key: str) -> Told:
+def asked(world: MemoryWorld, body: Mapping[str, object], key: str) -> Told:
     answer = world.post("/tables/table-1/commands", body, key)
     return Told("rounds", "table-1", key, body, "a fault", monotonic(), monotonic(), answer)
 
@@ -28,7 +28,7 @@ def asked(world: MemoryWorld, body: dict[str, object], key: str) -> Told:
 def heard() -> tuple[list[Told], Audit]:
     """A round that is opened, refused a second time, wagered in and void; what was told, and the log."""
     world = MemoryWorld()
-    bodies = (TABLE, ROUND, ROUND, ANTE, VOID)
+    bodies: tuple[Mapping[str, object], ...] = (TABLE, ROUND, ROUND, ANTE, VOID)
     told = [asked(world, body, f"key-{number}") for number, body in enumerate(bodies)]
     assert [one.answer and one.answer[0] for one in told] == [200, 200, 409, 200, 200]
     logs = {
