@@ -29,6 +29,8 @@ ROUNDS_A_MINUTE = 400.0
 PACE_MAX = 60.0
 PROBE_ANSWER_S, PROBE_EVERY_S = 1.5, 0.1
 BACK_S = 180.0
+OPEN_S = 900.0
+"""Two hundred tables, and their players, are a few thousand commands."""
 STEADY_COMMANDS = 60
 RULES = "demo-cajun-stud"
 METER_RULES = "demo-mississippi-stud"
@@ -92,7 +94,7 @@ class Pit:
         await self._open_probes()
         self._playing = asyncio.create_task(self._floor.play())
         self._behind = [asyncio.create_task(self._floor.count(dealer)) for dealer in self._floor.dealers]
-        await self.until("all tables are open", lambda: self._open() == self._settings.tables, BACK_S)
+        await self.until("all tables are open", lambda: self._open() == self._settings.tables, OPEN_S)
         return self
 
     def _open(self) -> int:
