@@ -4,7 +4,7 @@ import json
 import re
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -233,11 +233,17 @@ def misfit(asked: Asked) -> str | None:
         return "the hash of its request is not of 32 bytes"
     kind: Any = type(asked.command)
     try:
-        _carried(kind).__pydantic_validator__.validate_python(asked.command, from_attributes=True)
+        _validation(kind)(asked.command, from_attributes=True)
     except ValidationError as error:
         where = error.errors(include_url=False, include_context=False, include_input=False)[0]["loc"]
         return f"{'.'.join(map(str, where))} of {kind.__name__} is not of its form"
     return None
+
+
+@cache
+def _validation(kind: Any) -> Callable[..., Any]:
+    # Every command passes here, and to look it up in the model costs twice what it does.
+    return _carried(kind).__pydantic_validator__.validate_python
 
 
 @cache

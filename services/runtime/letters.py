@@ -63,7 +63,8 @@ class LettersLog:
         self.letters.add(stored.offset, stored.at_ms, origin, event)
 
     async def write(self, origin: Origin, event: letters.Event) -> int:
-        """Appends a record, acknowledged; gives the offset at which it stands. Raises BrokerAway."""
+        """Appends a record, acknowledged; gives the offset at which it stands, where this client appends nothing else there
+        meanwhile. Raises BrokerAway."""
         return await self._kafka.append(DEAD_LETTERS, 0, [[encode_letters(origin, event)]]) - 1
 
 

@@ -121,7 +121,7 @@ def pause_in_the_transaction(house: House, service: str, stream: str, partition:
 def roundlog(house: House, *words: str, **other: str) -> subprocess.CompletedProcess[str]:
     """The command line, told where this house is, or with `other` variables somewhere else."""
     command = [sys.executable, "-m", "services.backoffice.command_line", *words]
-    environment = {**house.environment("tables", "backoffice"), **other}
+    environment = {**house.environment(next(iter(house.ports)), "backoffice"), **other}
     return subprocess.run(
         command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=COMMAND_LINE_SECONDS
     )

@@ -78,14 +78,14 @@ class House:
             **({"AUTH": "off"} if self.tokens is None else {"ROUNDLOG_JWKS": str(self.tokens / "jwks.json")}),
         }
 
-    def start(self, *names: str, service: str | None = None, wait: bool = True) -> None:
-        """Starts services; with `service`, one more instance of it under another name."""
+    def start(self, *names: str, service: str | None = None, wait: bool = True, module: str = "services") -> None:
+        """Starts services; with `service`, one more instance of it under another name; with `module`, one like it."""
         for name in (*names, "progressive"):
             # Every service is told where the progressive is, whether it runs or not.
             self.ports.setdefault(name, free_port())
         for name in names:
             self.processes[name] = start_process(
-                [sys.executable, "-m", f"services.{service or name}"],
+                [sys.executable, "-m", f"{module}.{service or name}"],
                 self.folder / f"{name}.log",
                 env=self.environment(name, service or name),
                 cwd=ROOT,
