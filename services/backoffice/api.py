@@ -13,14 +13,14 @@ from fastapi.responses import HTMLResponse
 from services.backoffice import par
 from services.backoffice.archive import read_records, read_round
 from services.backoffice.best_play import BestPlays
-from services.backoffice.desk import PayoutDesk
+from services.backoffice.desk import FORWARDED, PayoutDesk
 from services.backoffice.forwarding import Forwarding, errand_of
 from services.backoffice.operations import Operations
 from services.backoffice.reconstruction import RoundIncomplete
 from services.core.rules import RuleBook
 from services.flow import logs
 from services.runtime.door import UNNAMED, is_json, token_of
-from services.runtime.forms import BIGINT_MAX, Malformed
+from services.runtime.forms import BIGINT_MAX, KEY_PATTERN, Malformed
 from services.runtime.service import Parts, checked_key, checked_round_id, read_body
 
 FOLDER = Path(__file__).parent
@@ -29,6 +29,26 @@ ROUND_PLACEHOLDER = "/*ROUND*/null"
 SLIP_PLACEHOLDER = "/*SLIP*/null"
 SEEN_WITHIN_SECONDS = 2.0
 """How long an answer at the desk waits until the desk's own reads have what it says."""
+
+
+ERRAND = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "description": "The command as the progressive takes it, with the progressive's id.",
+                    "properties": {
+                        "progressive_id": {"type": "string", "pattern": KEY_PATTERN},
+                        "command": {"type": "string", "enum": sorted(FORWARDED)},
+                    },
+                    "required": ["progressive_id", "command"],
+                }
+            }
+        },
+    }
+}
 
 
 def for_script(value: Any) -> str:
@@ -135,7 +155,7 @@ def _desk_routes(parts: Parts) -> APIRouter:
         response.headers["Cache-Control"] = "no-store"
         return await desk.read(desk.asker(request.state.person, is_named(request)))
 
-    @router.post("/desk/commands", tags=["commands"])
+    @router.post("/desk/commands", tags=["commands"], openapi_extra=ERRAND)
     async def ask(request: Request) -> Response:
         """Takes a command about a claim or an Envy Bonus, with its `progressive_id`, to the progressive service in the
         name of whoever asks, and gives its answer as it is."""

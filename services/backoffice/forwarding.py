@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
-import orjson
 
 from services.backoffice.desk import FORWARDED
 from services.runtime.desk import Away
-from services.runtime.forms import BODY_BYTES_MAX, Malformed
+from services.runtime.forms import Malformed, read_document
 
 PATIENCE_SECONDS = 5.0
 """How much longer than that service waits for its log."""
@@ -36,14 +35,7 @@ class Said:
 
 def errand_of(body: bytes) -> Errand:
     """What a request's body asks for. What the fields must be, the progressive service says. Raises Malformed."""
-    if len(body) > BODY_BYTES_MAX:
-        raise Malformed(f"The body is too long: at most {BODY_BYTES_MAX} bytes are read.")
-    try:
-        document = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise Malformed(f"The body is not JSON: {error}.") from None
-    if not isinstance(document, dict):
-        raise Malformed('The body must be a JSON object such as {"progressive_id": "...", "command": "PayPayout"}.')
+    document = read_document(body, '{"progressive_id": "...", "command": "PayPayout"}')
     progressive_id = document.pop("progressive_id", None)
     if not isinstance(progressive_id, str):
         raise Malformed("The body has no progressive_id: the progressive that the claim or the Envy Bonus is of.")

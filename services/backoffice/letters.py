@@ -77,7 +77,7 @@ def shown(known: Letters, origin: Origin) -> list[str]:
         lines.append(f"  now         this version does not read it: {error}")
     value = put_aside.value
     lines += [
-        f"  {start:08x}  {value[start : start + HEX_COLUMNS].hex(' ', 4)}"
+        f"  {start:08x}  {value[start : start + HEX_COLUMNS].hex(' ', -4)}"
         for start in range(0, len(value), HEX_COLUMNS)
     ]
     if len(value) < put_aside.value_bytes:

@@ -8,12 +8,19 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query, Request
-from fastapi.responses import HTMLResponse, StreamingResponse
+from fastapi.responses import HTMLResponse
 
 from services.core import jackpots, sheets
 from services.progressive.projection import state_at
 from services.runtime.forms import BIGINT_MAX, Forms, moment_ms
-from services.runtime.service import Parts, checked_key, checked_round_id, event_stream, event_stream_of_all
+from services.runtime.service import (
+    EventStream,
+    Parts,
+    checked_key,
+    checked_round_id,
+    event_stream,
+    event_stream_of_all,
+)
 from services.runtime.sheets import read_sheet
 
 FORMS = Forms(
@@ -102,8 +109,8 @@ def routes(parts: Parts) -> APIRouter:
         """Every progressive, by id."""
         return list((await all_of_them()).values())
 
-    @router.get("/events")
-    async def all_events(request: Request) -> StreamingResponse:
+    @router.get("/events", response_class=EventStream)
+    async def all_events(request: Request) -> EventStream:
         """The feed of all progressives: a snapshot as GET /progressives has it, then each one's numbered deltas."""
         return event_stream_of_all(parts, all_of_them, request)
 
@@ -143,8 +150,8 @@ def routes(parts: Parts) -> APIRouter:
             return list(shown["envy"])
         return sheets.envy_view(await sheet(progressive_id, round_id))
 
-    @router.get("/progressives/{progressive_id}/events")
-    async def events(progressive_id: str, request: Request) -> StreamingResponse:
+    @router.get("/progressives/{progressive_id}/events", response_class=EventStream)
+    async def events(progressive_id: str, request: Request) -> EventStream:
         """The progressive's feed: a snapshot, then numbered deltas; what is merged in them says `merged`."""
         known(progressive_id)
 

@@ -4,6 +4,7 @@ Open to everybody are health, documentation, and what displays show. With AUTH=o
 says so. Which role a command needs is asked where the command is read.
 """
 
+import asyncio
 import html
 import re
 from http.cookies import CookieError, SimpleCookie
@@ -22,6 +23,7 @@ COOKIE = "roundlog"
 SIGN_IN = "/signin"
 OPEN = re.compile(r"/(healthz|readyz|heartbeat|metrics|docs(/.*)?|redoc|openapi\.json|favicon\.ico)")
 TOKEN_BYTES_MAX = 8_192
+SIGN_IN_SECONDS = 10.0
 UNNAMED = "unnamed"
 PASTE = "Paste the token that you were given."
 NOTICE = (
@@ -99,11 +101,15 @@ class Door:
             form.delete_cookie(COOKIE, httponly=True, samesite="strict")
             return form
         body = b""
-        while len(body) <= TOKEN_BYTES_MAX:
-            message = await receive()
-            body += message.get("body", b"")
-            if not message.get("more_body"):
-                break
+        try:
+            async with asyncio.timeout(SIGN_IN_SECONDS):
+                while len(body) <= TOKEN_BYTES_MAX:
+                    message = await receive()
+                    body += message.get("body", b"")
+                    if not message.get("more_body"):
+                        break
+        except TimeoutError:
+            return _form("What was sent did not come to its end.", "/", 408)
         fields = parse_qs(body.decode("utf-8", "replace"))
         token, after = fields.get("token", [""])[0].strip(), _here(fields.get("next", ["/"])[0])
         assert self._tokens is not None

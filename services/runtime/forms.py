@@ -36,6 +36,8 @@ NAME_MAX = 100
 TEXT_MAX = 200
 SENTENCES_MAX = 10
 ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"
+COMMAND_ID_PATTERN = r"^[A-Za-z0-9._:=+-]{1,128}$"
+"""Of the Idempotency-Key of a person's command."""
 RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,6})?([Zz]|[+-]\d\d:\d\d)")
 KEY_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
 """Of the ids in a path: no dot, because a claim's id is divided by dots."""
@@ -166,7 +168,7 @@ class Forms:
 
     def read(self, body: bytes) -> Any:
         """The command that a request's body holds. Raises Malformed."""
-        document = _document(body)
+        document = read_document(body, '{"command": "OpenRound"}')
         name = document.get("command")
         if not isinstance(name, str) or name not in self._forms:
             known = ", ".join(sorted(self._forms))
@@ -286,7 +288,8 @@ def moment_ms(as_of: str | None) -> int | None:
     return round(moment.timestamp() * 1000)
 
 
-def _document(body: bytes) -> dict[str, Any]:
+def read_document(body: bytes, such_as: str) -> dict[str, Any]:
+    """The JSON object that a body is, `such_as` one; no field of it stands twice. Raises Malformed."""
     if len(body) > BODY_BYTES_MAX:
         raise Malformed(f"The body is too long: at most {BODY_BYTES_MAX} bytes are read.")
 
@@ -303,5 +306,5 @@ def _document(body: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise Malformed(f"The body is not JSON: {error}.") from None
     if not isinstance(document, dict):
-        raise Malformed('The body must be a JSON object such as {"command": "OpenRound"}.')
+        raise Malformed(f"The body must be a JSON object such as {such_as}.")
     return document

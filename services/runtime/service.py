@@ -21,16 +21,19 @@ import uvicorn
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, StreamingResponse
+from starlette.requests import ClientDisconnect
 
 from services.core.people import why_not
 from services.core.rules import RuleBook
 from services.flow import Stream
 from services.runtime import journal
+from services.runtime.answers import described
+from services.runtime.connections import DRAINED_BYTES_MAX, bounded
 from services.runtime.database import DATABASE_AWAY, pool_of
 from services.runtime.desk import Answer, Away, Desk, KeyReused
 from services.runtime.door import Door
 from services.runtime.feeds import Extra, Feeds
-from services.runtime.forms import BODY_BYTES_MAX, ID_PATTERN, KEY_PATTERN, Forms, Malformed
+from services.runtime.forms import BODY_BYTES_MAX, COMMAND_ID_PATTERN, ID_PATTERN, KEY_PATTERN, Forms, Malformed
 from services.runtime.heartbeat import Heartbeat
 from services.runtime.joining import Membership
 from services.runtime.kafka import Kafka
@@ -52,14 +55,36 @@ from services.runtime.watching import Watch
 from services.runtime.yaml_files import RulesUnreadable
 from services.wire.records import Asked
 
-IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9._:=+-]{1,128}")
+IDEMPOTENCY_KEY = re.compile(COMMAND_ID_PATTERN)
 SEQUENCE = re.compile(r"[0-9]{1,18}")
 START_AGAIN_SECONDS = 1.0
+SENTENCE_MAX = 600
+BODY_SECONDS = 30.0
 STUCK_MS = 10_000
 """How long a client may take nothing of what it is sent. Its connection is ended then: a feed would wait for ever."""
 
 log = logging.getLogger(__name__)
 Reading = TypeVar("Reading", bound=Projection)
+
+
+class Exposition(Response):
+    """Metrics as Prometheus reads them."""
+
+    media_type = "text/plain; version=0.0.4"
+
+
+class EventStream(StreamingResponse):
+    """A feed of server-sent events."""
+
+    media_type = "text/event-stream"
+
+
+class Oversized(Malformed):
+    """A body that is longer than any request's."""
+
+
+class Late(Malformed):
+    """A body that did not come in time."""
 
 
 class Forbidden(Exception):
@@ -274,6 +299,14 @@ def app_of(definition: Definition, settings: Settings, book: RuleBook) -> FastAP
             await _stop(parts, starting)
 
     app = FastAPI(title=f"Roundlog {definition.name}", version="1", lifespan=lifespan)
+    plain = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = described(plain(), definition.open_reads)
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]
     tokens = None if settings.jwks is None else Tokens(settings.jwks, settings.issuer, settings.audience)
     app.add_middleware(Door, service=definition.name, tokens=tokens, open_reads=definition.open_reads)
     _health_routes(app)
@@ -310,13 +343,13 @@ def _health_routes(app: FastAPI) -> None:
         """The process is alive."""
         return {"ok": True}
 
-    @app.get("/readyz", tags=["health"])
+    @app.get("/readyz", tags=["health"], responses={503: {"description": "Something is missing; it is named"}})
     async def readyz() -> JSONResponse:
         """Whether the service can serve; where not, what is missing."""
         said = app.state.parts.readiness()
         return JSONResponse(said, 200 if said["ready"] else 503)
 
-    @app.get("/heartbeat", tags=["health"])
+    @app.get("/heartbeat", tags=["health"], responses={503: {"description": "It does not work at this moment"}})
     async def heartbeat() -> JSONResponse:
         """Whether the service works at this moment: it is ready, and has heard of its log within the last second; and how
         long ago that was."""
@@ -324,24 +357,31 @@ def _health_routes(app: FastAPI) -> None:
         beats = parts.readiness()["ready"] and parts.projection.fresh
         return JSONResponse({"beats": beats, "age_ms": parts.projection.age_ms}, 200 if beats else 503)
 
-    @app.get("/metrics", tags=["health"])
-    async def metrics() -> Response:
+    @app.get("/metrics", tags=["health"], response_class=Exposition)
+    async def metrics() -> Exposition:
         """Prometheus metrics."""
-        return Response(await app.state.metrics.exposition(), media_type="text/plain; version=0.0.4")
+        return Exposition(await app.state.metrics.exposition())
 
 
 def _error_routes(app: FastAPI) -> None:
     @app.exception_handler(Malformed)
     async def malformed(request: Request, error: Malformed) -> JSONResponse:
         request.app.state.parts.malformed_total += 1
-        return JSONResponse({"malformed": str(error)}, 422)
+        status = 413 if isinstance(error, Oversized) else 408 if isinstance(error, Late) else 422
+        # Who still sends is told to leave off.
+        return JSONResponse({"malformed": str(error)}, status, {} if status == 422 else {"Connection": "close"})
+
+    @app.exception_handler(ClientDisconnect)
+    async def left(_: Request, __: ClientDisconnect) -> Response:
+        # Nobody is there to read it.
+        return Response(status_code=400)
 
     @app.exception_handler(RequestValidationError)
     async def misfit(request: Request, error: RequestValidationError) -> JSONResponse:
         said = dict.fromkeys(
             f"{problem['loc'][-1]}: {problem['msg'].replace('Input should', 'it must')}." for problem in error.errors()
         )
-        return await malformed(request, Malformed(" ".join(said)))
+        return await malformed(request, Malformed(" ".join(said)[:SENTENCE_MAX]))
 
     @app.exception_handler(Forbidden)
     async def forbidden(request: Request, error: Forbidden) -> JSONResponse:
@@ -458,11 +498,20 @@ def _checked_command_id(command_id: str) -> str:
 
 
 async def read_body(request: Request) -> bytes:
-    """The body, of which no more is kept than the form needs to see that it is too long."""
-    body = bytearray()
-    async for part in request.stream():
-        # Read on to the end: a caller who is cut off while it sends would not see the answer.
-        body += part[: BODY_BYTES_MAX + 1 - len(body)]
+    """The body. Raises Oversized, Late, ClientDisconnect."""
+    body, length = bytearray(), 0
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for part in request.stream():
+                # Read on for a while: a caller who is cut off while it sends would not see the answer.
+                length += len(part)
+                body += part[: max(0, BODY_BYTES_MAX - len(body))]
+                if length > DRAINED_BYTES_MAX:
+                    break
+    except TimeoutError:
+        raise Late(f"The body did not come within {BODY_SECONDS:.0f} seconds.") from None
+    if length > BODY_BYTES_MAX:
+        raise Oversized(f"The body is too long: at most {BODY_BYTES_MAX} bytes are read.")
     return bytes(body)
 
 
@@ -488,7 +537,7 @@ def checked_round_id(round_id: str) -> str:
 
 def event_stream(
     parts: Parts, key: str, snapshot: Callable[[], Awaitable[dict[str, Any] | None]], request: Request
-) -> StreamingResponse:
+) -> EventStream:
     """The feed of a key as an HTTP response; resumes behind the Last-Event-ID."""
     assert parts.feeds is not None
     said = request.headers.get("last-event-id", "")
@@ -497,7 +546,7 @@ def event_stream(
 
 def event_stream_of_all(
     parts: Parts, snapshot: Callable[[], Awaitable[dict[str, dict[str, Any]]]], request: Request
-) -> StreamingResponse:
+) -> EventStream:
     """The feed of all keys; its ids are `KEY:SEQUENCE` of each key, with commas between, and it resumes behind them."""
     assert parts.feeds is not None
     said = [part.rpartition(":") for part in request.headers.get("last-event-id", "").split(",")]
@@ -505,9 +554,9 @@ def event_stream_of_all(
     return _streamed(parts.feeds.read_all(snapshot, {key: int(sequence) for key, _, sequence in said} if known else {}))
 
 
-def _streamed(frames: AsyncIterator[bytes]) -> StreamingResponse:
+def _streamed(frames: AsyncIterator[bytes]) -> EventStream:
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(frames, media_type="text/event-stream", headers=headers)
+    return EventStream(frames, headers=headers)
 
 
 class _Server(uvicorn.Server):
@@ -533,7 +582,7 @@ def run(definition: Definition) -> None:
     app = app_of(definition, settings, book)
     config = uvicorn.Config(
         app, host=settings.host, port=settings.port, log_config=None, access_log=False, timeout_graceful_shutdown=3,
-        backlog=4096, loop="uvloop", http="httptools",
+        backlog=4096, loop="uvloop", http=bounded(settings.connections_max), ws="none",
     )  # fmt: skip
     listening = config.bind_socket()
     if hasattr(socket, "TCP_USER_TIMEOUT"):

@@ -55,6 +55,8 @@ class Settings:
     """How long a caller waits for the log's answer before it is told where to look."""
     feed_queue_max: int
     """How many deltas a slow reader of a feed may be behind before it is dropped."""
+    connections_max: int
+    """How many connections may be open at once; where all are taken the longest silent one makes room."""
     progressive_url: str
     """Where the progressive controller answers: the tables listen to it, and the payout desk takes its commands there."""
     signers: tuple[SignerBand, ...]
@@ -105,6 +107,7 @@ def settings_from(environment: dict[str, str], service: str, port: int) -> Setti
             par_cache=par_folder(environment),
             answer_seconds=_seconds(environment, "ROUNDLOG_ANSWER_SECONDS", 5.0),
             feed_queue_max=_whole(environment, "ROUNDLOG_FEED_QUEUE_MAX", 1_000, 1, COUNT_MAX),
+            connections_max=_whole(environment, "ROUNDLOG_CONNECTIONS_MAX", 4_000, 1, COUNT_MAX),
             progressive_url=environment.get("ROUNDLOG_PROGRESSIVE_URL", f"http://127.0.0.1:{PORTS['progressive']}"),
             jwks=jwks,
             issuer=environment.get("ROUNDLOG_ISSUER", "roundlog"),

@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request
-from fastapi.responses import StreamingResponse
 
 from services.core import rounds
 from services.core.games.game import PROGRESSIVE
@@ -13,7 +12,7 @@ from services.flow import PARTITIONS
 from services.runtime.desk import Away
 from services.runtime.forms import Forms
 from services.runtime.kafka import BrokerAway, partition_of
-from services.runtime.service import Parts, checked_key, event_stream
+from services.runtime.service import EventStream, Parts, checked_key, event_stream
 from services.tables.projection import OpenUnder
 
 FORMS = Forms(
@@ -84,8 +83,8 @@ def routes(parts: Parts) -> APIRouter:
             raise HTTPException(404, f"There is no table {table_id}.")
         return shown
 
-    @router.get("/tables/{table_id}/events")
-    async def events(table_id: str, request: Request) -> StreamingResponse:
+    @router.get("/tables/{table_id}/events", response_class=EventStream)
+    async def events(table_id: str, request: Request) -> EventStream:
         """The table's feed: a snapshot, then numbered deltas."""
 
         async def snapshot() -> dict[str, Any] | None:

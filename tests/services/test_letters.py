@@ -154,7 +154,9 @@ def test_who_begins_again_at_once_is_told_to_wait() -> None:
     with pytest.raises(Interrupted):
         run(replay(kafka(of), WHERE, "one"))
     of.calls_left = float("inf")
-    with pytest.raises(NotDone, match=r"one replays the letter account-commands-2-1 at this moment\..*after 60 seconds"):
+    with pytest.raises(
+        NotDone, match=r"one replays the letter account-commands-2-1 at this moment\..*after 60 seconds"
+    ):
         run(replay(kafka(of), WHERE, "other"))
     assert sent(of) == []
 
