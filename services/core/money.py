@@ -7,6 +7,8 @@ Microcents = Annotated[int, "microcents"]
 Ppm = Annotated[int, "ppm"]
 
 MICROCENTS_PER_CENT = 1_000_000
+METER_MICROCENTS_MAX = 10**18
+"""What a level holds at most, ten billion dollars: sums of several still fit in what a record and a snapshot hold."""
 
 
 def contribution_microcents(wager_cents: int, rate_ppm: int) -> Microcents:

@@ -31,6 +31,8 @@ GameName = Annotated[str, "game"]
 WagerName = Annotated[str, "wager"]
 HandName = Annotated[str, "hand"]
 LevelName = Annotated[str, "level"]
+OddsText = Annotated[str, "odds"]
+"""Odds as a submission writes them, such as `3 to 1`."""
 
 DEALER: Position = "dealer"
 

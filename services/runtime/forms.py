@@ -23,6 +23,7 @@ from pydantic import (
 )
 
 from services.core import accounts, jackpots, rounds
+from services.core.paytables import Odds
 from services.wire.records import Asked
 
 BODY_BYTES_MAX = 65_536
@@ -73,6 +74,10 @@ def _printed(text: str) -> str:
     return text
 
 
+def _odds(text: str) -> str:
+    return Odds.parse(text).text
+
+
 _TAGGED: dict[str, Any] = {
     "key": Annotated[str, Field(pattern=KEY_PATTERN)],
     "id": Annotated[str, Field(pattern=ID_PATTERN)],
@@ -89,6 +94,7 @@ _TAGGED: dict[str, Any] = {
     "wager": Annotated[str, Field(pattern=r"^[a-z0-9_]{1,40}$")],
     "hand": Annotated[str, Field(pattern=r"^[a-z0-9_]{1,40}$")],
     "level": Annotated[str, Field(pattern=r"^[a-z0-9_]{1,40}$")],
+    "odds": Annotated[str, AfterValidator(_odds)],
 }
 _SAID = {
     "key": "letters, digits, dashes and underscores, at most 64",
@@ -106,6 +112,7 @@ _SAID = {
     "wager": "a wager's name such as ante",
     "hand": "a hand's name",
     "level": "a level's name such as meter",
+    "odds": "odds such as 3 to 1",
 }
 
 
@@ -220,7 +227,10 @@ _PEOPLES = frozenset(
     + typing.get_args(accounts.PeopleCommand)
 )  # fmt: skip
 # What processors ask for is made of what people asked for: sums of it, and the rules' own sentences.
-_CARRIED = {**_TAGGED, "cents": Annotated[int, Field(ge=0, le=CARRIED_CENTS_MAX)]}
+_CARRIED = {
+    **_TAGGED,
+    "cents": Annotated[int, Field(ge=0, le=CARRIED_CENTS_MAX)],
+}
 _PLAIN = Annotated[str, Field(max_length=CARRIED_TEXT_MAX), AfterValidator(_one_line)]
 
 

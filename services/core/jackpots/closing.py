@@ -1,5 +1,6 @@
 """How a progressive ends: what it holds, less its resets, goes to a similar one, and what comes later follows."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from services.core import refusal
@@ -25,9 +26,10 @@ from services.core.jackpots.events import (
     TransferAccepted,
     TransferDeclined,
 )
-from services.core.jackpots.levels import LevelMoved, meter_of
+from services.core.jackpots.levels import LevelContribution, LevelMoved, Parts, meter_of
 from services.core.jackpots.progressive import End, State
 from services.core.meters import Meter
+from services.core.money import METER_MICROCENTS_MAX
 from services.core.paytables import Kind
 from services.core.rules import Submission
 
@@ -53,7 +55,7 @@ def close(state: State, command: CloseProgressive, asking: Asking) -> tuple[Even
             f"{', '.join(waiting)} must be paid or rejected first: a progressive ends when nothing of it is owed."
         )
     own, other = (asking.book.by_sha256(sha256) for sha256 in (state.rules_sha256, command.target_sha256))
-    if _similar(own) != _similar(other):
+    if other.progressive is None or _similar(own) != _similar(other):
         raise refusal.Refused(
             f"{command.transfer_to} runs under {command.target_rules}, which is not similar: the same game, with the"
             " same hands for the same shares of the same levels. Name one that is."
@@ -66,10 +68,15 @@ def close(state: State, command: CloseProgressive, asking: Asking) -> tuple[Even
 def accept(state: State, command: AcceptTransfer) -> tuple[Event, ...]:
     """What another progressive offered, or the reason why it is not taken."""
     reason = None
+    names = [level.name for level in state.levels]
+    offered: list[Sequence[LevelMoved | LevelContribution]] = [command.levels]
+    offered += [each.levels for each in command.contributions]
     if state.end is not None:
         reason = f"This progressive ends too: its levels go to {state.end.transfer_to}."
-    elif [part.name for part in command.levels] != [level.name for level in state.levels]:
+    elif any([part.name for part in parts] != names for parts in offered):
         reason = "The levels are not the same."
+    elif not all(_counts(part) for parts in offered for part in parts):
+        reason = "A level holds from nothing to ten billion dollars: what is offered is not of that."
     if reason is not None:
         return (TransferDeclined(command.transfer_from, reason),)
     arrived = tuple(
@@ -77,6 +84,11 @@ def accept(state: State, command: AcceptTransfer) -> tuple[Event, ...]:
         for level, part in zip(state.levels, command.levels, strict=True)
     )
     return (TransferAccepted(command.transfer_from, arrived, command.contributions),)
+
+
+def _counts(parts: Parts) -> bool:
+    held = parts.shown_microcents, parts.hidden_microcents, parts.overflow_microcents
+    return all(part >= 0 for part in held) and sum(held) <= METER_MICROCENTS_MAX
 
 
 def complete(state: State, command: CompleteClosing) -> tuple[Event, ...]:

@@ -10,6 +10,7 @@ from services.core.names import (
     HandName,
     LevelName,
     Number,
+    OddsText,
     On,
     PlayerId,
     ProgressiveId,
@@ -173,7 +174,7 @@ class ClaimPayout:
     wager: WagerName
     on: On
     hand: HandName
-    odds: str
+    odds: OddsText
     amount_cents: Cents | None
     source: Source
     player_id: PlayerId | None

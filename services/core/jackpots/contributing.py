@@ -13,7 +13,7 @@ from services.core.jackpots.events import (
 )
 from services.core.jackpots.levels import ContributionAccepted, LevelContribution, meter_of
 from services.core.jackpots.progressive import State
-from services.core.money import MICROCENTS_PER_CENT, dollars, whole_cents
+from services.core.money import METER_MICROCENTS_MAX, MICROCENTS_PER_CENT, dollars, whole_cents
 
 
 def open_under(state: State, command: OpenProgressive, asking: Asking) -> tuple[Event, ...]:
@@ -67,6 +67,10 @@ def contribute(state: State, command: Contribute, asking: Asking) -> tuple[Event
                 f"The wagers of {command.round_id}, {dollars(command.wager_cents)} together, would add"
                 f" {dollars(whole_cents(gain.total))} to {name}, and no round adds more than"
                 f" {dollars(whole_cents(bound))}. Nothing is added: look at the wagers of the round, and tell the office."
+            )
+        if level.meter.total + gain.total > METER_MICROCENTS_MAX:
+            raise refusal.Refused(
+                f"{name} would hold more than ten billion dollars. Nothing is added: tell the office."
             )
     parts = tuple(LevelContribution(name, gain.value, gain.hidden, gain.overflow) for name, gain in gains)
     accepted = ContributionAccepted(command.table_id, command.round_id, command.wager_cents, parts, asking.at_ms)
