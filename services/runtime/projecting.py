@@ -102,8 +102,8 @@ class ReaderTables(Protocol):
     async def alarm(self, text: str) -> None:
         """Notes why the projection stands still."""
 
-    async def ping(self, seconds: float) -> None:
-        """Whether the database answers in time; raises one of DATABASE_AWAY where it does not."""
+    async def positions(self, seconds: float) -> Mapping[TopicPartition, int]:
+        """Where it stands, also to see whether the database answers in time; raises one of DATABASE_AWAY where not."""
 
 
 class Logs(Protocol):
@@ -247,8 +247,10 @@ class Projection:
 
     async def _tail(self) -> None:
         async with self.kafka.tail() as tail:
+            # In this order: meanwhile another instance may move both on, the log before the rows.
+            stood = await self.tables.load()
             ends = await tail.ends(list(self.logs))
-            await self._load(list(ends))
+            self._stand(stood, list(ends))
             for place, (_, end) in ends.items():
                 if self.positions[place] > end:
                     raise Contradiction(
@@ -278,12 +280,12 @@ class Projection:
     async def _prove_fresh(self, tail: Tail, topic: str) -> None:
         """Silence may be an idle house or a dead broker: ask both the broker and the database."""
         await tail.ping(topic, PATIENCE_SECONDS)
-        await self.tables.ping(PATIENCE_SECONDS)
+        self._not_put_back(await self.tables.positions(PATIENCE_SECONDS), self.positions)
         self._waits = None
         self.fresh_at = time.monotonic()
 
-    async def _load(self, places: list[TopicPartition]) -> None:
-        stood = await self.tables.load()
+    def _stand(self, stood: Stood, places: list[TopicPartition]) -> None:
+        """Goes on from where the rows stand."""
         if stood.versions - {self.version}:
             raise Contradiction(
                 f"the rows of projection {self.reader} have another version's shape; run `roundlog rebuild`"
@@ -351,14 +353,18 @@ class Projection:
         last_ms = max((fact.record.recorded_at_ms for fact in facts), default=0)
         async with self.tables.writing(self.version) as writing:
             stood = await writing.stand(sorted(moved))
-            if any(stood[place] < self.positions[place] for place in moved):
-                raise TimeoutError("the database stands before this projection; it was put back to an earlier copy")
+            self._not_put_back(stood, moved)
             fresh = [fact for fact in facts if fact.stored.offset >= stood[fact.topic, fact.stored.partition]]
             if fresh:
                 await self._apply(writing.connection, fresh)
             ahead = {place: end for place, end in moved.items() if end > stood[place]}
             heads = [self._head(*one) for one in sorted(touched) if (one[0], one[2]) in ahead]
             await writing.advance(ahead, last_ms, heads)
+
+    def _not_put_back(self, stood: Mapping[TopicPartition, int], places: Iterable[TopicPartition]) -> None:
+        """Raises TimeoutError where the rows stand before this projection: it begins again from there."""
+        if any(stood.get(place, 0) < self.positions[place] for place in places):
+            raise TimeoutError("the database stands before this projection; it was put back to an earlier copy")
 
     def _head(self, topic: str, key: str, partition: int) -> HeadRow:
         known = self._keys[topic, key]
@@ -396,8 +402,10 @@ class PostgresReaders:
     async def alarm(self, text: str) -> None:
         await self._pool.execute("UPDATE readers SET alarm = $2 WHERE reader = $1", self._reader, text)
 
-    async def ping(self, seconds: float) -> None:
+    async def positions(self, seconds: float) -> Mapping[TopicPartition, int]:
         await database.ping(self._pool, seconds)
+        rows = await self._pool.fetch("SELECT topic, partition, position FROM readers WHERE reader = $1", self._reader)
+        return {(row["topic"], row["partition"]): row["position"] for row in rows}
 
 
 class _PostgresWriting:

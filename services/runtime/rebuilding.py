@@ -124,7 +124,7 @@ class _Replay(Projection):
     """A projection that reads up to given offsets and ends."""
 
     async def replay(self, ends: Mapping[Place, int]) -> None:
-        await self._load(list(ends))
+        self._stand(await self.tables.load(), list(ends))
         for (topic, partition), end in sorted(ends.items()):
             batch: list[Stored] = []
             async for stored in self.kafka.read(topic, partition, self.positions[topic, partition], end):

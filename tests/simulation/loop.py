@@ -5,6 +5,7 @@ and no `finally` of it runs. A paused one keeps what would wake it until it may 
 """
 
 import asyncio
+import contextlib
 import contextvars
 import heapq
 import itertools
@@ -21,7 +22,6 @@ class Process:
         self.dead = False
         self.paused = False
         self.held: list[asyncio.Handle] = []
-        self.tasks: list[asyncio.Task[Any]] = []
 
     def __repr__(self) -> str:
         return self.name
@@ -47,6 +47,8 @@ class Loop(asyncio.AbstractEventLoop):
         self._ready: deque[asyncio.Handle] = deque()
         self._timers: list[tuple[float, int, asyncio.TimerHandle]] = []
         self._number = itertools.count()
+        # asyncio itself holds tasks weakly; and what is collected as garbage would run its `finally` blocks.
+        self._tasks: list[asyncio.Task[Any]] = []
         self.broken: list[dict[str, Any]] = []
         """What was reported to the loop: an exception that nobody took."""
         self.outside = contextvars.Context()
@@ -97,6 +99,7 @@ class Loop(asyncio.AbstractEventLoop):
         task = asyncio.Task(coro, loop=self, name=name, context=context)
         # Of a process that is killed the tasks stay pending for ever, and that is meant.
         task._log_destroy_pending = False  # type: ignore[attr-defined]
+        self._tasks.append(task)
         return task
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
@@ -108,9 +111,7 @@ class Loop(asyncio.AbstractEventLoop):
         """Begins a task of a process."""
         context = self.outside.copy()
         context.run(_PROCESS.set, process)
-        task = self.create_task(work, context=context)
-        process.tasks.append(task)  # asyncio itself holds tasks weakly
-        return task
+        return self.create_task(work, context=context)
 
     def kill(self, process: Process) -> None:
         """Nothing of it runs any more."""
@@ -148,6 +149,16 @@ class Loop(asyncio.AbstractEventLoop):
                 self._run_one(handle)
         finally:
             asyncio._set_running_loop(None)
+
+    def close(self) -> None:
+        """The world is over: nothing runs any more, and what stands in the middle of something is let go of."""
+        self._ready.clear()
+        self._timers.clear()
+        for task in self._tasks:
+            if not task.done():
+                with contextlib.suppress(BaseException):
+                    task.get_coro().close()  # type: ignore[union-attr]
+        self._tasks.clear()
 
     def _run_one(self, handle: asyncio.Handle) -> None:
         if handle.cancelled():

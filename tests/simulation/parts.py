@@ -1,8 +1,11 @@
 """The broker, the database and the consumer groups in memory, and the network to them, on which everything goes wrong."""
 
 import asyncio
+import contextlib
+import re
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from copy import copy
 from random import Random
 from typing import Any, TypeVar
@@ -10,6 +13,7 @@ from typing import Any, TypeVar
 from services.flow import PARTITIONS
 from services.runtime.kafka import BrokerAway, Stored
 from services.runtime.processing import Processing
+from services.runtime.projecting import HeadRow, Stood
 from services.runtime.snapshots import Held, KeyRow, MarkRow, Move, Place
 from services.runtime.stepping import Input
 from tests.simulation.faults import Fate, Faults
@@ -113,10 +117,11 @@ class Broker:
             if not future.done():
                 future.set_result(None)
 
-    async def something_at(self, topic: str) -> None:
+    async def something_at(self, *topics: str) -> None:
         """Waits until there is reason to look again."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting[topic].append(future)
+        for topic in topics:
+            self._waiting[topic].append(future)
         await future
 
     async def append(self, topic: str, partition: int, groups: Sequence[Records]) -> int:
@@ -141,6 +146,52 @@ class Broker:
         for stored in await self._network.call(f"read {topic}-{partition}", lambda _: held[start:end], BrokerAway):
             yield stored
 
+    @asynccontextmanager
+    async def tail(self) -> AsyncIterator["BrokerTail"]:
+        yield BrokerTail(self, self._network, self._chance)
+
+
+class BrokerTail:
+    """Several logs, read on for ever."""
+
+    FETCHED_MAX = 12
+
+    def __init__(self, broker: Broker, network: Network, chance: Random) -> None:
+        self._broker, self._network, self._chance = broker, network, chance
+        self._offsets: dict[TopicPartition, int] = {}
+
+    async def ends(self, topics: Sequence[str]) -> dict[TopicPartition, tuple[int, int]]:
+        return await self._broker.ends(topics)
+
+    def seek(self, offsets: Mapping[TopicPartition, int]) -> None:
+        self._offsets = dict(offsets)
+
+    async def fetch(self, timeout_ms: int) -> list[list[Stored]]:
+        topics = self._broker.topics
+
+        def came() -> list[TopicPartition]:
+            return [place for place, offset in self._offsets.items() if offset < len(topics[place])]
+
+        if not came():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(timeout_ms / 1000):
+                    await self._broker.something_at(*{topic: None for topic, _ in self._offsets})
+
+        def act(_: bool) -> list[list[Stored]]:
+            found = []
+            for place in came():
+                start = self._offsets[place]
+                found.append(topics[place][start : start + self._chance.randint(1, self.FETCHED_MAX)])
+            return found
+
+        found = await self._network.call("tail", act, BrokerAway)
+        for batch in found:
+            self._offsets[batch[0].topic, batch[0].partition] = batch[-1].offset + 1
+        return found
+
+    async def ping(self, topic: str, seconds: float) -> None:
+        await self._network.call("ping the broker", lambda _: None, BrokerAway)
+
 
 class Rows:
     """All that the database holds. A copy of it is a backup."""
@@ -151,6 +202,11 @@ class Rows:
         self.keys: dict[TopicPartition, dict[str, KeyRow]] = {}
         self.marks: dict[TopicPartition, dict[tuple[str, str], MarkRow]] = {}
         self.alarms: dict[TopicPartition, str] = {}
+        self.readers: dict[str, dict[TopicPartition, tuple[int, str]]] = {}
+        """By the reader's name: where it stands in each place, with the version of the shape."""
+        self.heads: dict[str, dict[tuple[str, str], HeadRow]] = {}
+        self.tables: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {name: {} for name in KEYS}
+        """What the services' projections write, by table and primary key."""
 
     def backup(self) -> "Rows":
         """As it is now. The rows themselves are never changed, so a copy of the tables is enough."""
@@ -223,6 +279,127 @@ class Tables:
             rows.alarms[self._stream, partition] = text
 
         await self._database.transaction(f"alarm {self._stream}-{partition}", act)
+
+
+KEYS = {
+    "outcomes": ("stream", "command_id"),
+    "sheets": ("stream", "key", "sheet"),
+    "accounts_entries": ("account_id", "sequence"),
+    "progressive_moments": ("progressive_id", "sequence"),
+}
+"""The primary keys of the tables that the services' projections write."""
+INSERT = re.compile(
+    r"INSERT INTO (\w+)\s+\(([\w, ]+)\)\s+VALUES \([$\d, ]+\)\s+ON CONFLICT (?:\([\w, ]+\) )?DO (NOTHING|UPDATE)"
+)
+
+
+class Connection:
+    """What the services' own statements need of a connection: rows that are inserted, and sheets that are read."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.written: list[tuple[str, bool, dict[str, Any]]] = []
+
+    async def executemany(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        found = INSERT.match(statement)
+        assert found is not None, f"the database in memory does not know {statement}"
+        table, columns, conflict = found.groups()
+        names = columns.split(", ")
+        self.written += [(table, conflict == "UPDATE", dict(zip(names, row, strict=True))) for row in rows]
+
+    async def fetch(self, statement: str, stream: str, keys: Sequence[str], sheets: Sequence[str]) -> list[Any]:
+        assert "FROM sheets" in statement, f"the database in memory does not know {statement}"
+
+        def act(rows: Rows) -> list[Any]:
+            held = rows.tables["sheets"]
+            asked = zip(keys, sheets, strict=True)
+            return [held[stream, *one] for one in asked if (stream, *one) in held]
+
+        return await self._database.transaction("read sheets", act)
+
+    def carry_out(self, rows: Rows) -> None:
+        """At the end of the transaction."""
+        for table, replaces, row in self.written:
+            key = tuple(row[name] for name in KEYS[table])
+            if replaces or key not in rows.tables[table]:
+                rows.tables[table][key] = row
+
+
+class Readers:
+    """Where one projection stands, as PostgreSQL keeps it for `Projection`."""
+
+    def __init__(self, database: Database, reader: str) -> None:
+        self._database, self._reader = database, reader
+
+    async def load(self) -> Stood:
+        def act(rows: Rows) -> Stood:
+            stands = rows.readers.get(self._reader, {})
+            versions = frozenset(version for _, version in stands.values())
+            heads = list(rows.heads.get(self._reader, {}).values())
+            return Stood({place: position for place, (position, _) in stands.items()}, versions, heads)
+
+        return await self._database.transaction(f"load {self._reader}", act)
+
+    @asynccontextmanager
+    async def writing(self, version: str) -> AsyncIterator["ReaderWriting"]:
+        writing = ReaderWriting(self._database, self._reader, version)
+        yield writing
+        await self._database.transaction(f"commit {self._reader}", writing.commit)
+
+    async def alarm(self, text: str) -> None:
+        """Whoever stands still is found by `House.run`."""
+
+    async def positions(self, seconds: float) -> Mapping[TopicPartition, int]:
+        def act(rows: Rows) -> dict[TopicPartition, int]:
+            return {place: position for place, (position, _) in rows.readers.get(self._reader, {}).items()}
+
+        return await self._database.transaction(f"look where {self._reader} stands", act)
+
+
+class ReaderWriting:
+    """One transaction. Instead of waiting for another's lock it fails at its end where another was quicker."""
+
+    def __init__(self, database: Database, reader: str, version: str) -> None:
+        self.connection = Connection(database)
+        self._database, self._reader, self._version = database, reader, version
+        self._stood: dict[TopicPartition, int] = {}
+        self._moved: Mapping[TopicPartition, int] = {}
+        self._heads: Sequence[HeadRow] = ()
+
+    async def stand(self, places: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        asked = list(places)
+
+        def act(rows: Rows) -> dict[TopicPartition, int]:
+            stands = rows.readers.get(self._reader, {})
+            return {place: stands.get(place, (0, ""))[0] for place in asked}
+
+        self._stood = await self._database.transaction(f"stand {self._reader}", act)
+        return dict(self._stood)
+
+    async def advance(self, moved: Mapping[TopicPartition, int], last_ms: int, heads: Sequence[HeadRow]) -> None:
+        self._moved, self._heads = moved, heads
+
+    def commit(self, rows: Rows) -> None:
+        """All of it at one moment, or nothing."""
+        stands = rows.readers.setdefault(self._reader, {})
+        if any(stands.get(place, (0, ""))[0] != position for place, position in self._stood.items()):
+            raise OSError(f"{self._reader}: another transaction has the rows")
+        self.connection.carry_out(rows)
+        stands.update({place: (end, self._version) for place, end in self._moved.items()})
+        rows.heads.setdefault(self._reader, {}).update({(row.topic, row.key): row for row in self._heads})
+
+
+class Outcomes:
+    """What a desk asks of its pool: the outcome of a command."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def fetchrow(self, statement: str, stream: str, command_id: str) -> Any:
+        assert "FROM outcomes" in statement, f"the database in memory does not know {statement}"
+        return await self._database.transaction(
+            "look for an outcome", lambda rows: rows.tables["outcomes"].get((stream, command_id))
+        )
 
 
 class Coordinator:
