@@ -2,6 +2,7 @@
 
 import typing
 from dataclasses import fields, is_dataclass
+from functools import cache
 from hashlib import sha256
 from typing import Any, TypeVar
 
@@ -21,6 +22,7 @@ def decode_state(kind: type[State], stored: bytes) -> State:
     return _CONVERTER.loads(stored, kind)
 
 
+@cache
 def shape_of(*kinds: Any) -> str:
     """A short text that changes when the fields of these kinds of states, or of what they hold, change."""
     seen: dict[str, str] = {}

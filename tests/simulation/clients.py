@@ -295,7 +295,7 @@ class Office(Client):
         if opened:
             await self.do("jackpots", other, jackpots.OpenProgressive(deal.rules), "office")
         while self.left.steps > 0:
-            await asyncio.sleep(self.chance.uniform(0.2, 1.5))
+            await asyncio.sleep(self.chance.uniform(0.3, 4.0))
             state = self.state("jackpots", one)
             if state is None or not state.levels:
                 continue
@@ -334,8 +334,9 @@ class Cage(Client):
         players = [f"player-{seat}" for seat in SEATS]
         for player in players:
             await self.do("accounts", f"account-{player}", accounts.OpenAccount(player), "cage")
+            await self.do("accounts", f"account-{player}", accounts.Deposit(400, f"{player} comes"), "cage")
         while self.left.steps > 0:
-            await asyncio.sleep(self.chance.uniform(0.05, 0.6))
+            await asyncio.sleep(self.chance.uniform(0.3, 2.0))
             account = f"account-{self.chance.choice(players)}"
             amount, reference = 100 * self.chance.randint(1, 5), f"{self.name}-{self.chance.randint(1, 30)}"
             kind = accounts.Deposit if self.chance.random() < 0.7 else accounts.Withdraw

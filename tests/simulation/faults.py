@@ -47,7 +47,7 @@ FATES = tuple(Fate(kind) for kind in KINDS if kind != "strays")
 
 def rates(chance: Random) -> Rates:
     """How one world is hurt: each way often, seldom or not at all."""
-    return Rates(**{kind: chance.choice((0.0, 0.004, 0.02)) for kind in KINDS})
+    return Rates(**{kind: chance.choice((0.0, 0.0, 0.002, 0.01)) for kind in KINDS})
 
 
 class Faults:
@@ -59,6 +59,8 @@ class Faults:
 
     def fate(self) -> Fate:
         """What becomes of the next call."""
+        if self.rates is CALM:
+            return Fate.DONE
         left = self._chance.random()
         for fate in FATES:
             left -= getattr(self.rates, fate)

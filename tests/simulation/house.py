@@ -181,7 +181,7 @@ class House:
             [4, 2, 2, 1, 2, 2],
         )[0]
         happens()
-        self._later((0.1, 0.8), self._something_happens)
+        self._later((0.3, 3.0), self._something_happens)
 
     def _rebalance(self) -> None:
         name = self.chance.choice(list(self.coordinators))
@@ -256,8 +256,16 @@ class House:
 
     def run(self, reached: Callable[[], bool], seconds: float) -> None:
         """Lets everything happen until something holds. Raises AssertionError for whatever must not be."""
+        looks = itertools.count()
+
+        def done() -> bool:
+            if self.auditor.wrong or self.loop.broken:
+                return True
+            # To look at everything each time that a clock ticks would take longer than all that happens.
+            return next(looks) % 25 == 0 and (bool(self._gone_wrong()) or reached())
+
         with mock.patch.object(vital.signal, "raise_signal", _ended):
-            self.loop.run_until(lambda: self._gone_wrong() or reached(), seconds)
+            self.loop.run_until(done, seconds)
         if self.auditor.wrong:
             raise self.auditor.wrong
         wrong = self._gone_wrong()

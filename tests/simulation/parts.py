@@ -176,6 +176,8 @@ class BrokerTail:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(timeout_ms / 1000):
                     await self._broker.something_at(*{topic: None for topic, _ in self._offsets})
+            if not came():
+                return []
 
         def act(_: bool) -> list[list[Stored]]:
             found = []
