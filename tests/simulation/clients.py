@@ -13,11 +13,10 @@ from typing import Any
 
 from services.core import accounts, jackpots, rounds
 from services.core.cards import DECK
-from services.core.games import GAMES
 from services.core.games.game import ANTE, FIVE_CARD_HAND_BONUS, PROGRESSIVE, Area
 from services.core.jackpots import ClaimState
 from services.core.names import DEALER, Card, On, Source
-from services.core.rounds.table import Phase, Round, Table, game_of, has_live, live_optional, next_to_show, undecided
+from services.core.rounds.table import Phase, Round, Table, game_of, has_live, next_to_show, undecided
 from services.core.rules import Submission
 from services.runtime.desk import Answer
 from services.wire.records import Asked
@@ -343,7 +342,7 @@ class Cage(Client):
             await self.do("accounts", account, kind(amount, reference), "cage")
 
 
-def begin(house: House, steps: int) -> tuple[dict[str, Answer], Left, list["asyncio.Task[Any]"]]:
+def begin(house: House, steps: int) -> tuple[dict[str, Answer], list["asyncio.Task[Any]"]]:
     """Lets everybody begin; gives what they are told, and their tasks. They leave off after so many commands."""
     told: dict[str, Answer] = {}
     left = Left(steps)
@@ -355,7 +354,4 @@ def begin(house: House, steps: int) -> tuple[dict[str, Answer], Left, list["asyn
         people.append(Floorperson(house, f"floor-{deal.progressive}", told, left).attend(str(deal.progressive)))
         people.append(Office(house, f"office-{deal.progressive}", told, left).mind(deal))
     process = Process("clients")
-    return told, left, [house.loop.spawn(process, each) for each in people]
-
-
-__all__ = ["DEALS", "GAMES", "begin", "live_optional"]
+    return told, [house.loop.spawn(process, each) for each in people]
