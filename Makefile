@@ -57,6 +57,13 @@ bench: setup ## Measure how fast it is.
 chaos: setup ## Hurt a house of 200 tables while it plays, and compare; TABLES=20, SEED=7, ARGS="kill-tables broker-disk".
 	$(BIN)/python -m tests.chaos $(if $(TABLES),--tables $(TABLES)) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
+# SEEDS=5000 STEPS=100 are short for ARGS="--seeds 5000 --steps 100"; SEED=7 is one world with all that happened.
+WORLDS := $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SEED),--seed $(SEED)) $(if $(STEPS),--steps $(STEPS)) $(ARGS)
+
+.PHONY: simulate
+simulate: setup ## Live through a thousand simulated worlds; SEEDS=5000 for more, SEED=7 for one again.
+	@$(BIN)/python -m tests.simulation $(WORLDS)
+
 .PHONY: check
 check: setup ## Judge format, style, types, the direction of imports and the schemas; changes nothing.
 	$(BIN)/ruff format --check

@@ -10,7 +10,7 @@ from services.core.chain import processor_id
 from services.runtime import stepping
 from services.runtime.processing import Processing
 from services.runtime.projecting import Projection, Stood
-from services.runtime.snapshots import Held, Move
+from services.runtime.snapshots import Held, Move, Place, Snapshots
 from services.runtime.stepping import Outcome, PartitionMemory, Sent, Stepper
 from tests.simulation.house import House
 from tests.simulation.parts import Rows, Tables
@@ -49,13 +49,12 @@ class _ForgetsWhatIsAnswered(Tables):
 
 
 class _DropsHalf(Tables):
-    """Where rows have another shape they are dropped, but not that their log was folded."""
+    """Where rows have another shape they are dropped, but who comes next takes their log for folded."""
 
     async def read(self, partition: int, version: str) -> Held:
         held = await super().read(partition, version)
-        if held.place.log_end and not held.keys and self._database.rows.places[self._stream, partition][1] == version:
-            return replace(held, place=replace(held.place, position=held.place.position or -1))
-        return held
+        kept = self._database.rows.places.get((self._stream, partition))
+        return held if kept is None or kept[1] == version else replace(held, place=Place(0, 0, 0))
 
 
 class _SkipsItsLog(Stepper):
@@ -108,6 +107,19 @@ def _remembers_no(kind: str) -> AbstractContextManager[Any]:
     return mock.patch.object(stepping.Seen, "has", has)
 
 
+def _takes_it_for_folded() -> AbstractContextManager[Any]:
+    """A snapshot without rows is one all the same."""
+    known = Snapshots.load
+
+    async def load(self: Snapshots, partition: int) -> tuple[PartitionMemory, int]:
+        memory, sent_until = await known(self, partition)
+        if not memory.position and not memory.keys:
+            memory.log_end = sent_until
+        return memory, sent_until
+
+    return mock.patch.object(Snapshots, "load", load)
+
+
 def _looks_at_the_end_first() -> AbstractContextManager[Any]:
     """A projection asks where its logs end, and only then where it stands."""
 
@@ -140,7 +152,7 @@ WAYS: dict[str, Way] = {
     "what follows is sent before its records": (_processing(_SendsFirst), nullcontext),
     "the position is set without comparing": (_tables(_NeverCompares), nullcontext),
     "decided_until is not kept": (_tables(_ForgetsWhatIsAnswered), nullcontext),
-    "rows of another shape are half dropped": (_tables(_DropsHalf), nullcontext),
+    "rows of another shape are half dropped": (_tables(_DropsHalf), _takes_it_for_folded),
     "the own log is not folded": (_stepper(_SkipsItsLog), nullcontext),
     "what follows is not sent again": (_stepper(_SendsNothingAgain), nullcontext),
     "commands of processors are not told apart": (_unhurt, lambda: _remembers_no("processors")),

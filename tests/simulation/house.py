@@ -37,6 +37,7 @@ SESSION_SECONDS = (0.05, 0.6)
 START_SECONDS = (0.5, 1.5)
 """How long a process takes to come back: longer than anything that was sent to a part is on its way."""
 PAUSE_SECONDS = (0.01, 3.0)
+YOUNG_SECONDS = 0.2
 ANSWER_SECONDS = 1.0
 SETTINGS = SimpleNamespace(signers=(SignerBand(1_000_000, 2),), parameters_idle_ms=400)
 
@@ -98,7 +99,7 @@ class House:
 
     def start(self, instance: Instance) -> None:
         """A new process of it."""
-        process = Process(f"{instance.stream.service}-{instance.number}.{next(instance.starts)}")
+        process = Process(f"{instance.stream.service}-{instance.number}.{next(instance.starts)}", self.loop.time())
         instance.process, instance.processing, instance.projection, instance.desk = process, None, None, None
         self.network.note(f"{process} starts")
         self.loop.spawn(process, self._run(instance))
@@ -142,6 +143,11 @@ class House:
         self.network.note(f"{process} is killed")
         self.loop.kill(process)
         instance = self._instance_of(process)
+        # A version that falls while it takes over is taken back, more often than not.
+        young = self.loop.time() - process.began_at < YOUNG_SECONDS
+        if self.chance.random() < (0.5 if young else 0.1):
+            self._replace(instance.stream.name)
+            return
         self._later(SESSION_SECONDS, lambda: self.coordinators[instance.stream.name].leave(process))
         self._later(START_SECONDS, lambda: self._start_if_gone(instance, process))
 
@@ -188,9 +194,9 @@ class House:
         self.network.note(f"{name}: the partitions are dealt anew")
         self.coordinators[name].rebalance()
 
-    def _replace(self) -> None:
+    def _replace(self, name: str = "") -> None:
         """A service is stopped, all of its instances, and started again as another version."""
-        name = self.chance.choice(list(self.version))
+        name = name or self.chance.choice(list(self.version))
         others = [number for number in range(versions.COUNT) if number != self.version[name]]
         self.version[name] = self.chance.choice(others)
         self.network.note(f"{name}: version {self.version[name]} takes over")

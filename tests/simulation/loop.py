@@ -17,8 +17,9 @@ from typing import Any
 class Process:
     """What is killed and paused as a whole."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, began_at: float = 0.0) -> None:
         self.name = name
+        self.began_at = began_at
         self.dead = False
         self.paused = False
         self.held: list[asyncio.Handle] = []

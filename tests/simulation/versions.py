@@ -10,7 +10,7 @@ from services.runtime.stepping import Processor
 
 COUNT = 3
 MARK = " (another version)"
-WORDS = ("reason", "section", "at_ms")
+WORDS = ("reason", "section", "hand", "at_ms")
 """Fields that say the same in other words, or a moment later; no figure depends on them."""
 
 
@@ -40,7 +40,7 @@ def _reworded(event: Any) -> Any:
     changed = {}
     for field in fields(event):
         value = getattr(event, field.name)
-        if field.name in WORDS and isinstance(value, str):
+        if field.name in WORDS and type(value) is str:
             changed[field.name] = value + MARK
         elif field.name == "at_ms":
             changed[field.name] = value + 1
