@@ -233,7 +233,9 @@ class Dealer(Client):
             if round_.magic_card is None and FIVE_CARD_HAND_BONUS in self._rules(round_).bonuses:
                 return rounds.DrawMagicCard(self.chance.choice(round_.face_up or DECK))
             if round_.lucky_position is None:
-                return rounds.DrawLuckyPosition(self.chance.choice([*map(str, SEATS), DEALER][: 3 + bool(round_.dealer)]))
+                return rounds.DrawLuckyPosition(
+                    self.chance.choice([*map(str, SEATS), DEALER][: 3 + bool(round_.dealer)])
+                )
         for kind in game.optional:
             wanted = any(has_live(round_, each, kind.wager) for each in round_.seats)
             if kind.extra_area is not None and wanted and not round_.extra(kind.extra_area):

@@ -206,7 +206,9 @@ class House:
                 if not process.dead:
                     self.loop.kill(process)
                 self.coordinators[name].leave(process)
-                self._later(START_SECONDS, lambda instance=instance, process=process: self._start_if_gone(instance, process))  # type: ignore[misc]
+                self._later(
+                    START_SECONDS, lambda instance=instance, process=process: self._start_if_gone(instance, process)
+                )  # type: ignore[misc]
 
     def _back_up(self) -> None:
         self.network.note("the database is backed up")

@@ -22,8 +22,7 @@ class Broken(AssertionError):
     def __init__(self, seed: int, steps: int, why: BaseException, house: House) -> None:
         last = "\n".join(house.network.history[-HISTORY_SHOWN:])
         super().__init__(
-            f"seed {seed}: {why or type(why).__name__}\n{last}\n"
-            f"The same again: make simulate SEED={seed} STEPS={steps}"
+            f"seed {seed}: {why or type(why).__name__}\n{last}\nThe same again: make simulate SEED={seed} STEPS={steps}"
         )
         self.seed = seed
 
