@@ -8,6 +8,7 @@ import asyncio
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
+from hashlib import sha256
 from random import Random
 from typing import Any
 
@@ -58,7 +59,7 @@ class Client:
         await asyncio.sleep(self.chance.uniform(0, 0.05))
         command_id = f"{self.name}-{next(self.numbers)}"
         while self.left.take():
-            asked = Asked(command_id, actor, command_id.encode(), command)
+            asked = Asked(command_id, actor, sha256(command_id.encode()).digest(), command)
             if self.chance.random() < 0.05:
                 self._ask(stream, key, asked)
             try:

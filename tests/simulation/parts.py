@@ -287,6 +287,7 @@ KEYS = {
     "outcomes": ("stream", "command_id"),
     "sheets": ("stream", "key", "sheet"),
     "accounts_entries": ("account_id", "sequence"),
+    "accounts_ledger": ("account_id",),
     "progressive_moments": ("progressive_id", "sequence"),
 }
 """The primary keys of the tables that the services' projections write."""
@@ -301,6 +302,7 @@ class Connection:
     def __init__(self, database: Database) -> None:
         self._database = database
         self.written: list[tuple[str, bool, dict[str, Any]]] = []
+        self._posted: list[tuple[str, int, int]] = []
 
     async def executemany(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
         found = INSERT.match(statement)
@@ -308,6 +310,12 @@ class Connection:
         table, columns, conflict = found.groups()
         names = columns.split(", ")
         self.written += [(table, conflict == "UPDATE", dict(zip(names, row, strict=True))) for row in rows]
+
+    async def execute(
+        self, statement: str, accounts: Sequence[str], posted: Sequence[int], balances: Sequence[int]
+    ) -> None:
+        assert "INTO accounts_ledger" in statement, f"the database in memory does not know {statement}"
+        self._posted += zip(accounts, posted, balances, strict=True)
 
     async def fetch(self, statement: str, stream: str, keys: Sequence[str], sheets: Sequence[str]) -> list[Any]:
         assert "FROM sheets" in statement, f"the database in memory does not know {statement}"
@@ -325,6 +333,12 @@ class Connection:
             key = tuple(row[name] for name in KEYS[table])
             if replaces or key not in rows.tables[table]:
                 rows.tables[table][key] = row
+        ledger = rows.tables["accounts_ledger"]
+        for account, cents, balance in self._posted:
+            before = ledger.get((account,), {"posted_cents": 0})["posted_cents"]
+            ledger[account,] = {"account_id": account, "posted_cents": before + cents, "balance_cents": balance}
+        self.written.clear()
+        self._posted.clear()
 
 
 class Readers:

@@ -328,7 +328,12 @@ class _AtOnce(Connection):
     async def executemany(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
         await super().executemany(statement, rows)
         self.carry_out(self._rows)
-        self.written.clear()
+
+    async def execute(
+        self, statement: str, accounts: Sequence[str], posted: Sequence[int], balances: Sequence[int]
+    ) -> None:
+        await super().execute(statement, accounts, posted, balances)
+        self.carry_out(self._rows)
 
     async def fetch(self, statement: str, stream: str, keys: Sequence[str], sheets: Sequence[str]) -> list[Any]:
         asked = zip(keys, sheets, strict=True)
@@ -358,6 +363,8 @@ def _rows_are_folds(house: House) -> None:
                 _drive(Desk(stream, None, None, None, 0).project, connection, facts)  # type: ignore[arg-type]
             if log is definition.logs[0]:
                 _drive(definition.apply, connection, facts)
+    for row in made.tables["accounts_ledger"].values():
+        assert row["posted_cents"] == row["balance_cents"], f"the postings of {row['account_id']} do not add up"
     for table, rows in made.tables.items():
         assert rows == house.database.rows.tables[table], f"the rows of {table} are not what the logs make"
 
