@@ -69,6 +69,7 @@ async def _append(servers: str, topic: str, key: str, stored: bytes) -> None:
         await kafka.close()
 
 
+@pytest.mark.timeout(300)
 def test_every_reader_of_a_log_stops_where_a_newer_version_wrote(forged: House) -> None:
     """A record with a field more than this version knows, behind what it wrote itself: nobody passes over it."""
     forged.start("progressive", "tables", "wagers")
