@@ -61,12 +61,11 @@ class Bounded(HttpToolsProtocol):
             self._taken += len(data)
             if self._deadline is None:
                 self._deadline = self.loop.call_later(HEAD_SECONDS, self._too_late)
-            if self._is_body_of_what_was_answered():
-                if self._taken > DRAINED_BYTES_MAX:
-                    return self.transport.close()
-            elif self._taken > HEAD_BYTES_MAX:
-                return self._refuse(431, f"The head of a request has at most {HEAD_BYTES_MAX} bytes.")
+            if self._is_body_of_what_was_answered() and self._taken > DRAINED_BYTES_MAX:
+                return self.transport.close()
         super().data_received(data)
+        if self in self._silent and self._taken > HEAD_BYTES_MAX and not self._is_body_of_what_was_answered():
+            self._refuse(431, f"The head of a request has at most {HEAD_BYTES_MAX} bytes.")
         return None
 
     def _is_body_of_what_was_answered(self) -> bool:

@@ -1,5 +1,6 @@
 """Tokens on a real house: who is let in, who may ask for what, and whose name is in the log."""
 
+import base64
 import json
 import time
 from pathlib import Path
@@ -128,6 +129,8 @@ def forged(folder: Path) -> dict[str, str]:
     def signed(**other: object) -> str:
         return jwt.encode({**claims, **other}, key, "EdDSA", head)
 
+    other = Ed25519PrivateKey.generate()
+    own_key = json.loads(jwt.algorithms.OKPAlgorithm.to_jwk(other.public_key()))
     without_end = jwt.encode({name: value for name, value in claims.items() if name != "exp"}, key, "EdDSA", head)
     good = signed()
     return {
@@ -148,6 +151,13 @@ def forged(folder: Path) -> dict[str, str]:
         "no name": signed(sub=""),
         "a name of two lines": signed(sub="ann\nbob"),
         "nonsense": "a.b.c",
+        "a head without an end": f"{base64.urlsafe_b64encode(b'[' * 20_000).decode()}.e30.e30",
+        "not valid yet": signed(nbf=now + 500),
+        "an end that is no number": signed(exp=[now + 500]),
+        "a name that is no text": signed(sub=["mallory"]),
+        "roles within roles": signed(roles=[["manager"]]),
+        "a demand that is not known": jwt.encode(claims, key, "EdDSA", {"kid": KEY_ID, "crit": ["x"], "x": 1}),
+        "a key of its own": jwt.encode(claims, other, "EdDSA", {"kid": KEY_ID, "jwk": own_key}),
     }
 
 
