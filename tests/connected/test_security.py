@@ -15,6 +15,7 @@ import asyncpg
 import pytest
 
 from services.runtime.kafka import BrokerAway, Kafka
+from services.runtime.local import free_port
 from services.runtime.provision import TopicWrong, provision_tables, provision_topics
 from services.runtime.security import OPEN, Security, TurnedAway, kafka_security
 from services.runtime.settings import Copies, copies
@@ -93,7 +94,7 @@ async def test_another_protocol_than_the_brokers_is_a_silence_with_a_hint(kafka:
 def test_a_service_and_the_command_line_end_with_the_sentence(
     secure: Cluster, postgres: Database, strangers: Path
 ) -> None:
-    told = {**os.environ, **secure.settings, "ROUNDLOG_POSTGRES": postgres.dsn, "AUTH": "off", "ROUNDLOG_PORT": "0",
+    told = {**os.environ, **secure.settings, "ROUNDLOG_POSTGRES": postgres.dsn, "AUTH": "off", "ROUNDLOG_PORT": str(free_port()),
             "ROUNDLOG_KAFKA_CA": str(strangers / "ca.pem"), "PYTHONPATH": f"{ROOT}:{ROOT / 'proto'}"}  # fmt: skip
     for words, code in ((["services.accounts"], 1), (["services.backoffice.command_line", "dead-letters"], 2)):
         done = subprocess.run(

@@ -29,6 +29,8 @@ WATCHING = ("prometheus", "grafana")
 METER = "pit-meter"
 """The progressive that the README opens."""
 COMMANDED = {"tables": "tables", "progressives": "progressive", "accounts": "accounts"}
+AWAY = 2
+"""How `roundlog` ends when the broker or the database does not answer, as on a machine that is busy with something else."""
 STOPPED_BY_SIGTERM = 143
 """How Java ends when it was told to stop, after it has closed everything."""
 UP_SECONDS = 600.0
@@ -218,8 +220,14 @@ class Trial:
                 print(f"  {line.removeprefix(PROJECT + '-')}", flush=True)
 
     def roundlog(self, *words: str) -> None:
-        last = compose("exec", "--no-TTY", "backoffice", "roundlog", *words).splitlines()[-1]
-        print(f"roundlog {' '.join(words)}: {last}", flush=True)
+        def done() -> subprocess.CompletedProcess[str] | None:
+            command = ("exec", "--no-TTY", "backoffice", "roundlog", *words)
+            told = run("docker", "compose", "--project-name", PROJECT, *command)
+            return None if told.returncode == AWAY else told
+
+        told: subprocess.CompletedProcess[str] = until("the logs can be read", done, UP_SECONDS)
+        assert told.returncode == 0, told.stdout + told.stderr
+        print(f"roundlog {' '.join(words)}: {told.stdout.splitlines()[-1]}", flush=True)
 
 
 def shared_by(service: str) -> int:

@@ -11,6 +11,8 @@ from services.runtime.local import free_port, start_kafka, start_postgres
 
 KAFKA_IMAGE = "apache/kafka:4.3.1"
 POSTGRES_IMAGE = "postgres:18"
+LOOPBACK = "127.0.0.1"
+"""Ports are published there, and for nobody else."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ def broker() -> Iterator[Broker]:
         "CONTROLLER_QUORUM_VOTERS": "1@localhost:9093",
         "CONTROLLER_LISTENER_NAMES": "CONTROLLER",
         "LISTENERS": f"PLAINTEXT://:{port},CONTROLLER://:9093",
-        "ADVERTISED_LISTENERS": f"PLAINTEXT://127.0.0.1:{port}",
+        "ADVERTISED_LISTENERS": f"PLAINTEXT://{LOOPBACK}:{port}",
         "LISTENER_SECURITY_PROTOCOL_MAP": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
         "AUTO_CREATE_TOPICS_ENABLE": "false",
         "OFFSETS_TOPIC_REPLICATION_FACTOR": "1",
@@ -68,12 +70,13 @@ def broker() -> Iterator[Broker]:
         "TRANSACTION_STATE_LOG_MIN_ISR": "1",
         "GROUP_INITIAL_REBALANCE_DELAY_MS": "0",
     }
-    container = DockerContainer(KAFKA_IMAGE).with_bind_ports(port, port)
+    container = DockerContainer(KAFKA_IMAGE)
+    container.ports = {port: (LOOPBACK, port)}
     container = container.waiting_for(LogMessageWaitStrategy("Kafka Server started"))
     for name, value in settings.items():
         container = container.with_env(f"KAFKA_{name}", value)
     with container:
-        yield Broker(f"127.0.0.1:{port}")
+        yield Broker(f"{LOOPBACK}:{port}")
 
 
 @contextlib.contextmanager
@@ -85,5 +88,7 @@ def database() -> Iterator[Database]:
         return
     from testcontainers.community.postgres import PostgresContainer
 
-    with PostgresContainer(POSTGRES_IMAGE, driver=None) as container:
-        yield Database(container.get_connection_url())
+    container = PostgresContainer(POSTGRES_IMAGE, driver=None)
+    container.ports = {container.port: (LOOPBACK,)}
+    with container:
+        yield Database(container.get_connection_url(host=LOOPBACK))
