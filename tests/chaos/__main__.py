@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
-from services.runtime.local import LocalKafka, LocalPostgres
+from services.runtime.local import LocalError, LocalKafka, LocalPostgres
 from services.runtime.stepping import Contradiction
 from tests.bench.harness import machine
 from tests.chaos.compared import differences
@@ -28,6 +28,8 @@ from tests.support.house import House
 
 DISK_MB = {"broker": 256, "database": 512}
 AWAY_S = 60.0
+PART_START_S = 300.0
+"""A broker starts beside everything that asks for it."""
 
 
 def broker(pit: Pit) -> LocalKafka:
@@ -74,6 +76,7 @@ def house(disk: SmallDisk | None, of: str) -> Iterator[House]:
         for server in (kafka, postgres):
             # What a server says is not to be lost with its disk.
             server.log = opened.folder / f"{server.name}.log"
+            server.start_seconds_max = PART_START_S
             server.start()
         opened.start(*SERVICES)
         yield opened
@@ -137,7 +140,7 @@ def _noted(result: Result) -> Iterator[None]:
     """What does not hold inside is noted, under the fault of that moment."""
     try:
         yield
-    except AssertionError as error:
+    except (AssertionError, LocalError) as error:
         result.wrong.append((result.notes.during, str(error)))
 
 
