@@ -16,7 +16,7 @@ from services.flow import PARTITIONS, Stream
 from services.runtime.database import DATABASE_AWAY
 from services.runtime.kafka import BrokerAway, Kafka, partition_of
 from services.runtime.metrics import command_seconds
-from services.runtime.projecting import Fact
+from services.runtime.projecting import Fact, Projection
 from services.runtime.watching import Watch
 from services.wire.json import event_json
 from services.wire.records import CONTRACTS, Asked
@@ -24,6 +24,12 @@ from services.wire.records import CONTRACTS, Asked
 KEPT_MS = 7 * 24 * 3600 * 1000
 """How long the outcome of a command is kept for a caller who asks again."""
 RECENT_MAX = 10_000
+KNOWN = """
+SELECT o.request_hash, o.status, o.answer,
+    coalesce((SELECT position FROM readers WHERE reader = $3 AND topic = $1 AND partition = $4), 0) AS position
+FROM (SELECT 1) AS one LEFT JOIN outcomes o ON o.stream = $1 AND o.command_id = $2
+"""
+"""One row, as of one moment: the outcome of a command, if there is one, and up to where the outcomes are written."""
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -91,8 +97,16 @@ class Desk:
         self._pool = pool
         self._watch = watch
         self._seconds = seconds
+        self._projection: Projection | None = None
+        self._told_until: dict[int, int] = {}
         self._waiting: dict[str, tuple[bytes, asyncio.Future[Answer]]] = {}
         self._recent: OrderedDict[str, tuple[bytes, Answer]] = OrderedDict()
+
+    def follow(self, projection: Projection) -> None:
+        """Learns from the projection that writes its outcomes. A command that is not known is then appended only where
+        these are complete: the database may have been put back to a copy that lacks it."""
+        self._projection = projection
+        projection.listeners.append(self.tell)
 
     async def ask(self, key: str, asked: Asked) -> Answer | None:
         """The log's answer; None when it does not come in time. Raises KeyReused, Away."""
@@ -103,7 +117,8 @@ class Desk:
             self._same(waiting[0], asked)
             return await self._wait(waiting[1], hit=True)
         # The log may have answered while the database was asked.
-        known = await self._unless_lost(self.known(asked.command_id)) or self._recent.get(asked.command_id)
+        looked = await self._unless_lost(self._look(asked.command_id, partition_of(key, PARTITIONS)))
+        known = looked or self._recent.get(asked.command_id)
         if known is not None:
             self._same(known[0], asked)
             return Answer(known[1].status, known[1].body, hit=True)
@@ -177,19 +192,35 @@ class Desk:
 
     async def known(self, command_id: str) -> tuple[bytes, Answer] | None:
         """The hash of the request and the answer of a command that the log has answered. Raises Away."""
+        known, _ = await self._known(command_id, 0)
+        return known
+
+    async def _look(self, command_id: str, partition: int) -> tuple[bytes, Answer] | None:
+        """As `known`. Raises Away too where it is not known, and the outcomes lack records of the log that were there
+        when the projection began, or that it has told of."""
+        known, position = await self._known(command_id, partition)
+        projection = self._projection
+        complete = position >= self._told_until.get(partition, 0) and (
+            projection is None or projection.caught_up.is_set()
+        )
+        if known is None and not complete:
+            raise Away(["postgres"])
+        return known
+
+    async def _known(self, command_id: str, partition: int) -> tuple[tuple[bytes, Answer] | None, int]:
+        """What is known of a command, and where the projection stood at that moment by its rows. Raises Away."""
         recent = self._recent.get(command_id)
         if recent is not None:
-            return recent
+            return recent, 0
         try:
             async with asyncio.timeout(self._seconds):
-                row = await self._pool.fetchrow(
-                    "SELECT request_hash, status, answer FROM outcomes WHERE stream = $1 AND command_id = $2",
-                    self.stream.name, command_id,
-                )  # fmt: skip
+                row = await self._pool.fetchrow(KNOWN, self.stream.name, command_id, self.stream.service, partition)
         except DATABASE_AWAY:
             self._watch.note("postgres", False)
             raise Away(["postgres"]) from None
-        return None if row is None else (row["request_hash"], Answer(row["status"], row["answer"].encode()))
+        if row["request_hash"] is None:
+            return None, row["position"]
+        return (row["request_hash"], Answer(row["status"], row["answer"].encode())), row["position"]
 
     async def project(self, connection: Any, facts: Sequence[Fact]) -> None:
         """Writes the outcomes of people's commands; part of the projection's transaction."""
@@ -211,6 +242,10 @@ class Desk:
 
     def tell(self, facts: Sequence[Fact]) -> None:
         """Tells those who wait here, once the projection has written."""
+        for fact in facts:
+            if fact.topic == self.stream.name:
+                stored = fact.stored
+                self._told_until[stored.partition] = max(self._told_until.get(stored.partition, 0), stored.offset + 1)
         for group in by_command(facts, self.stream.name):
             record = group[-1].record
             if not record.request_hash:

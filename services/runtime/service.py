@@ -204,7 +204,7 @@ def _parts(definition: Definition, settings: Settings, book: RuleBook, pool: asy
         projection.listeners.append(feeds.tell)
         projection.on_missed.append(feeds.begin_again)
     if desk is not None:
-        projection.listeners.append(desk.tell)
+        desk.follow(projection)
     processing = membership = None
     if definition.processor is not None:
         stepper = Stepper(definition.processor, book, settings.journal_commands)

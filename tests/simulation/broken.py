@@ -8,6 +8,7 @@ from unittest import mock
 
 from services.core.chain import processor_id
 from services.runtime import stepping
+from services.runtime.desk import Desk
 from services.runtime.processing import Processing
 from services.runtime.projecting import Projection, Stood
 from services.runtime.snapshots import Held, Move, Place, Snapshots
@@ -145,6 +146,15 @@ def _is_never_put_back() -> AbstractContextManager[Any]:
     return mock.patch.object(Projection, "_not_put_back", lambda *_: None)
 
 
+def _takes_outcomes_for_complete() -> AbstractContextManager[Any]:
+    """A desk appends whatever it does not know."""
+
+    async def look(self: Desk, command_id: str, partition: int) -> Any:
+        return await self.known(command_id)
+
+    return mock.patch.object(Desk, "_look", look)
+
+
 Way = tuple[Callable[[House], None], Callable[[], AbstractContextManager[Any]]]
 
 WAYS: dict[str, Way] = {
@@ -159,5 +169,6 @@ WAYS: dict[str, Way] = {
     "commands of people are not told apart": (_unhurt, lambda: _remembers_no("people")),
     "a projection looks at the end first": (_unhurt, _looks_at_the_end_first),
     "a projection does not see a database put back": (_unhurt, _is_never_put_back),
+    "a desk does not see a database put back": (_unhurt, _takes_outcomes_for_complete),
 }
 """What is wrong in words; how a house is built so, and what is patched while it stands."""

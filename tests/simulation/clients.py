@@ -53,13 +53,18 @@ class Client:
         self.house, self.name, self.told, self.left = house, name, told, left
         self.chance = Random(f"{house.seed} {name}")
         self.numbers = itertools.count(1)
+        self.past: list[tuple[str, str, Asked]] = []
 
     async def do(self, stream: str, key: str, command: Any, actor: str) -> None:
         """Asks for one thing until it is answered, or there is no patience left."""
         await asyncio.sleep(self.chance.uniform(0, 0.05))
+        if self.past and self.chance.random() < 0.15:
+            # Somebody's terminal comes back with what it asked long ago.
+            self._ask(*self.chance.choice(self.past))
         command_id = f"{self.name}-{next(self.numbers)}"
         while self.left.take():
             asked = Asked(command_id, actor, sha256(command_id.encode()).digest(), command)
+            self.past.append((stream, key, asked))
             if self.chance.random() < 0.05:
                 self._ask(stream, key, asked)
             try:
@@ -167,7 +172,7 @@ class Dealer(Client):
             return rounds.PlaceWager(seat, ANTE, 100 * self.chance.randint(5, 12), player)
         if self.chance.random() < 0.06:
             return rounds.WithdrawWager(seat, self.chance.choice([each.wager for each in seated.wagers]))
-        wanted = [kind for kind in game_of(round_).optional if not kind.wager == PROGRESSIVE or table.progressive_id]
+        wanted = [kind for kind in game_of(round_).optional if kind.wager != PROGRESSIVE or table.progressive_id]
         kind = self.chance.choice([*wanted, *(each for each in wanted if each.wager == PROGRESSIVE)])
         hand = On.DEALER if On.DEALER in kind.sees and self.chance.random() < 0.3 else On.PLAYER
         fixed = kind.wager in (PROGRESSIVE, FIVE_CARD_HAND_BONUS)

@@ -124,7 +124,7 @@ class House:
         readers = Readers(self.database, definition.name)
         projection = Projection(definition.name, definition.logs, apply, self.broker, readers, definition.shapes)
         if desk is not None:
-            projection.listeners.append(desk.tell)
+            desk.follow(projection)
         instance.projection = projection
         projection.start()
         coordinator = self.coordinators[stream.name]

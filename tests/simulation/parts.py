@@ -11,6 +11,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from services.flow import PARTITIONS
+from services.runtime.desk import KNOWN
 from services.runtime.kafka import BrokerAway, Stored
 from services.runtime.processing import Processing
 from services.runtime.projecting import HeadRow, Stood
@@ -411,11 +412,15 @@ class Outcomes:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def fetchrow(self, statement: str, stream: str, command_id: str) -> Any:
-        assert "FROM outcomes" in statement, f"the database in memory does not know {statement}"
-        return await self._database.transaction(
-            "look for an outcome", lambda rows: rows.tables["outcomes"].get((stream, command_id))
-        )
+    async def fetchrow(self, statement: str, stream: str, command_id: str, reader: str, partition: int) -> Any:
+        assert statement is KNOWN, f"the database in memory does not know {statement}"
+
+        def act(rows: Rows) -> dict[str, Any]:
+            position, _ = rows.readers.get(reader, {}).get((stream, partition), (0, ""))
+            row = rows.tables["outcomes"].get((stream, command_id), {"request_hash": None})
+            return {**row, "position": position}
+
+        return await self._database.transaction("look for an outcome", act)
 
 
 class Coordinator:

@@ -3,7 +3,9 @@
 import logging
 from collections.abc import Callable
 from hashlib import sha256
+from unittest import mock
 
+from services.runtime import stepping
 from tests.simulation import clients
 from tests.simulation.house import House
 from tests.simulation.loop import Stuck
@@ -14,6 +16,8 @@ STEPS = 60
 PLAY_SECONDS, QUIET_SECONDS = 3_600.0, 120.0
 """Of the world's own time."""
 HISTORY_SHOWN = 40
+PERSONS_REMEMBERED = 16
+"""How many of the last commands of people a key remembers here."""
 
 
 class Broken(AssertionError):
@@ -32,6 +36,9 @@ def live(seed: int, steps: int = STEPS, hurt: Callable[[House], None] = lambda h
     house = House(seed)
     hurt(house)
     logging.disable(logging.CRITICAL)
+    # So short that the memory of the API, which has seven days, is needed in a world of minutes.
+    remembered = mock.patch.object(stepping, "PERSONS_REMEMBERED", PERSONS_REMEMBERED)
+    remembered.start()
     try:
         told, playing = clients.begin(house, steps)
         house.open()
@@ -46,6 +53,7 @@ def live(seed: int, steps: int = STEPS, hurt: Callable[[House], None] = lambda h
     except (AssertionError, Stuck) as error:
         raise Broken(seed, steps, error, house) from error
     finally:
+        remembered.stop()
         logging.disable(logging.NOTSET)
         house.loop.close()
     return house
