@@ -43,6 +43,7 @@ UNSAID = frozenset(
         "entered_by",
         "validated_by",
         "signed_by",
+        "skipped_by",
         "documented_by",
         "proposed_by",
         "approved_by",

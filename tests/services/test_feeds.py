@@ -305,7 +305,7 @@ def test_the_feed_of_a_progressive_is_open_and_names_nobody() -> None:
     }
     assert of_people == {
         "player_id", "account_id", "entered_by", "validated_by", "signed_by", "documented_by", "proposed_by",
-        "approved_by", "document", "reason",
+        "approved_by", "document", "reason", "skipped_by",
     }  # fmt: skip
     claim = jackpots.ClaimPayout(
         "table-1-1.2.progressive", "table-1", "table-1-1", 2, "progressive", On.PLAYER, "royal_flush", "100% of meter",
