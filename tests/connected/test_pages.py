@@ -102,6 +102,52 @@ def as_dollars(levels: list[dict[str, Any]]) -> list[str]:
     return [f"${level['value_cents'] / 100:,.2f}" for level in levels]
 
 
+CROWDED = """
+// What of the overview cannot be read: it lies over something else, leaves its frame, or is too small.
+const faults = [];
+for (const group of document.querySelectorAll(".group")) {
+  const frame = group.getBoundingClientRect();
+  const title = group.querySelector(".title");
+  const words = [[title.textContent, title.getBoundingClientRect()]];
+  for (const level of group.querySelectorAll(".level")) {
+    const [name, amount] = [level.querySelector(".name"), level.querySelector(".amount .seen")];
+    const size = parseFloat(getComputedStyle(amount).fontSize);
+    if (size < arguments[0]) faults.push(`${group.dataset.progressive}: ${size} px`);
+    if (name.checkVisibility()) words.push([`the word ${name.textContent}`, name.getBoundingClientRect()]);
+    words.push([level.dataset.level, amount.getBoundingClientRect()]);
+  }
+  for (const [index, [what, place]] of words.entries()) {
+    if (place.bottom > frame.bottom + 1 || place.right > frame.right + 1) faults.push(`${group.dataset.progressive}: ${what} leaves its frame`);
+    for (const [other, there] of words.slice(0, index)) {
+      const over = Math.min(place.bottom, there.bottom) - Math.max(place.top, there.top);
+      const beside = Math.min(place.right, there.right) - Math.max(place.left, there.left);
+      if (over > 3 && beside > 1) faults.push(`${group.dataset.progressive}: ${what} lies over ${other}`);
+    }
+  }
+}
+return faults;
+"""
+SMALLEST_PX = 13
+
+
+@pytest.mark.parametrize("size", SIZES[1:], ids=lambda size: f"{size['width']}x{size['height']}")
+def test_a_house_of_many_progressives_can_be_read(
+    own: Progressives, seen: Screen, unique: str, size: dict[str, Any]
+) -> None:
+    """First, while the house has no others."""
+    longest = f"{unique}-{'a-very-long-name-' * 4}"[:64]
+    for name in (longest, *(f"{unique}-{number}" for number in range(MANY - len(own.house.get("/progressives"))))):
+        own.open(name)
+    seen.show(own.url("/display"), **size)
+    until("all are there", lambda: f"{unique}-" in seen.run("return document.querySelector('#levels').outerHTML"))
+    until("they stand", lambda: "" not in seen.amounts())
+    assert seen.run(CROWDED, SMALLEST_PX) == []
+    claim = own.claim(longest, 1, "royal_flush", "100% of mega")
+    until("the win is up", lambda: seen.texts(".win .amount"))
+    assert seen.run(CROWDED, SMALLEST_PX) == []
+    own.do(longest, "RejectPayout", claim_id=claim, reason="It was shown.")
+
+
 def test_the_digits_are_those_of_the_meters(own: Progressives, seen: Screen, unique: str) -> None:
     own.open(unique)
     seen.show(own.url(f"/display/{unique}"))
@@ -363,48 +409,3 @@ def test_amounts_are_in_the_currency_of_the_house(
         amounts_are(seen, "50.000,00\N{NO-BREAK SPACE}€", "5.000,00\N{NO-BREAK SPACE}€", "200,00\N{NO-BREAK SPACE}€")
     finally:
         own.house.stop(["progressive-euro"])
-
-
-CROWDED = """
-// What of the overview cannot be read: it lies over something else, leaves its frame, or is too small.
-const faults = [];
-for (const group of document.querySelectorAll(".group")) {
-  const frame = group.getBoundingClientRect();
-  const title = group.querySelector(".title");
-  const words = [[title.textContent, title.getBoundingClientRect()]];
-  for (const level of group.querySelectorAll(".level")) {
-    const [name, amount] = [level.querySelector(".name"), level.querySelector(".amount .seen")];
-    const size = parseFloat(getComputedStyle(amount).fontSize);
-    if (size < arguments[0]) faults.push(`${group.dataset.progressive}: ${size} px`);
-    if (name.checkVisibility()) words.push([`the word ${name.textContent}`, name.getBoundingClientRect()]);
-    words.push([level.dataset.level, amount.getBoundingClientRect()]);
-  }
-  for (const [index, [what, place]] of words.entries()) {
-    if (place.bottom > frame.bottom + 1 || place.right > frame.right + 1) faults.push(`${group.dataset.progressive}: ${what} leaves its frame`);
-    for (const [other, there] of words.slice(0, index)) {
-      const over = Math.min(place.bottom, there.bottom) - Math.max(place.top, there.top);
-      const beside = Math.min(place.right, there.right) - Math.max(place.left, there.left);
-      if (over > 3 && beside > 1) faults.push(`${group.dataset.progressive}: ${what} lies over ${other}`);
-    }
-  }
-}
-return faults;
-"""
-SMALLEST_PX = 13
-
-
-@pytest.mark.parametrize("size", SIZES[1:], ids=lambda size: f"{size['width']}x{size['height']}")
-def test_a_house_of_many_progressives_can_be_read(
-    own: Progressives, seen: Screen, unique: str, size: dict[str, Any]
-) -> None:
-    longest = f"{unique}-{'a-very-long-name-' * 4}"[:64]
-    for name in (longest, *(f"{unique}-{number}" for number in range(MANY - len(own.house.get("/progressives"))))):
-        own.open(name)
-    seen.show(own.url("/display"), **size)
-    until("all are there", lambda: f"{unique}-" in seen.run("return document.querySelector('#levels').outerHTML"))
-    until("they stand", lambda: "" not in seen.amounts())
-    assert seen.run(CROWDED, SMALLEST_PX) == []
-    claim = own.claim(longest, 1, "royal_flush", "100% of mega")
-    until("the win is up", lambda: seen.texts(".win .amount"))
-    assert seen.run(CROWDED, SMALLEST_PX) == []
-    own.do(longest, "RejectPayout", claim_id=claim, reason="It was shown.")
