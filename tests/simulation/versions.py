@@ -10,6 +10,7 @@ from services.runtime.stepping import Processor
 
 COUNT = 3
 MARK = " (another version)"
+NAMED = str.maketrans({" ": "_", "(": None, ")": None})
 WORDS = ("reason", "section", "hand", "at_ms")
 """Fields that say the same in other words, or a moment later; no figure depends on them."""
 
@@ -41,7 +42,8 @@ def _reworded(event: Any) -> Any:
     for field in fields(event):
         value = getattr(event, field.name)
         if field.name in WORDS and type(value) is str:
-            changed[field.name] = value + MARK
+            # A hand has a name, and a name no spaces: what has another form is no command.
+            changed[field.name] = value + (MARK if field.name != "hand" else MARK.translate(NAMED))
         elif field.name == "at_ms":
             changed[field.name] = value + 1
     return replace(event, **changed) if changed else event
