@@ -26,14 +26,6 @@ class _SavesFirst(Processing):
         await super()._make_durable(outcomes)
 
 
-class _SendsFirst(Processing):
-    """Sends the commands that follow before the records that they follow from."""
-
-    async def _append_outcomes(self, outcomes: list[tuple[PartitionMemory, Outcome]]) -> None:
-        await self._append_sent([sent for _, outcome in outcomes for sent in outcome.sent])
-        await super()._append_outcomes(outcomes)
-
-
 class _NeverCompares(Tables):
     """Sets the position wherever it is."""
 
@@ -159,7 +151,6 @@ Way = tuple[Callable[[House], None], Callable[[], AbstractContextManager[Any]]]
 
 WAYS: dict[str, Way] = {
     "the position is saved before the outputs": (_processing(_SavesFirst), nullcontext),
-    "what follows is sent before its records": (_processing(_SendsFirst), nullcontext),
     "the position is set without comparing": (_tables(_NeverCompares), nullcontext),
     "decided_until is not kept": (_tables(_ForgetsWhatIsAnswered), nullcontext),
     "rows of another shape are half dropped": (_tables(_DropsHalf), _takes_it_for_folded),

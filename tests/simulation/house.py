@@ -183,7 +183,7 @@ class House:
         if self.faults.rates is CALM:
             return
         happens = self.chance.choices(
-            [self._rebalance, self._replace, self._back_up, self._put_back, self._fall, self._stall],
+            [self._rebalance, self._replace, self.back_up, self.put_back, self._fall, self._stall],
             [4, 2, 2, 1, 2, 2],
         )[0]
         happens()
@@ -210,11 +210,13 @@ class House:
                     START_SECONDS, lambda instance=instance, process=process: self._start_if_gone(instance, process)
                 )  # type: ignore[misc]
 
-    def _back_up(self) -> None:
+    def back_up(self) -> None:
+        """As a dump of the database, at one moment."""
         self.network.note("the database is backed up")
         self.backup = self.database.rows.backup()
 
-    def _put_back(self) -> None:
+    def put_back(self) -> None:
+        """The last backup takes the place of what the database holds, under whatever runs."""
         if self.backup is not None:
             self.network.note("the database is put back")
             self.database.rows = self.backup.backup()
