@@ -155,7 +155,10 @@ class Desk:
         lost = asyncio.create_task(self._watch.lost.wait())
         try:
             waiting: set[asyncio.Future[Any]] = {appending, lost, future}
-            done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait(waiting, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
+            if not done:
+                # Too few brokers have it to say that it is written, and nobody says that it is not.
+                return None
             if appending in done:
                 appending.result()
             elif future not in done:
