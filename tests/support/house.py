@@ -59,6 +59,7 @@ class House:
         self.ports: dict[str, int] = {}
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         self.client = httpx.Client(timeout=30)
+        self.ready_seconds = READY_SECONDS
 
     def url(self, service: str) -> str:
         return f"http://127.0.0.1:{self.ports[service]}"
@@ -114,9 +115,9 @@ class House:
                 return False
 
         try:
-            until(f"{name} is ready", ready, READY_SECONDS)
+            until(f"{name} is ready", ready, self.ready_seconds)
             if name in ("tables", "progressive"):
-                until("the tables hear of the progressive", self._hears, READY_SECONDS)
+                until("the tables hear of the progressive", self._hears, self.ready_seconds)
         except AssertionError as error:
             raise AssertionError(f"{error}\n{last_lines(self.folder / f'{name}.log')}") from None
 
