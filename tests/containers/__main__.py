@@ -235,7 +235,7 @@ def shared_by(service: str) -> int:
     count = 0
     for container in containers(service):
         logged = run("docker", "logs", container["Id"]).stdout
-        assigned = re.findall(r"assigned partitions \[(.*?)\]", logged)
+        assigned = re.findall(r"assigned partitions at \{(.*?)\}", logged)
         count += bool(assigned and assigned[-1])
     return count
 
