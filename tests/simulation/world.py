@@ -6,6 +6,7 @@ from hashlib import sha256
 from unittest import mock
 
 from services.runtime import stepping
+from services.runtime.stepping import Contradiction
 from tests.simulation import clients
 from tests.simulation.house import House
 from tests.simulation.loop import Stuck
@@ -50,7 +51,7 @@ def live(seed: int, steps: int = STEPS, hurt: Callable[[House], None] = lambda h
         house.restart()
         house.run(house.saved, QUIET_SECONDS)
         reckon(house, told)
-    except (AssertionError, Stuck) as error:
+    except (AssertionError, Contradiction, Stuck) as error:
         raise Broken(seed, steps, error, house) from error
     finally:
         remembered.stop()
