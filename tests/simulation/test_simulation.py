@@ -21,7 +21,7 @@ from tests.simulation.loop import Process, Stuck
 from tests.simulation.world import Broken, digest, live
 
 ROOT = Path(__file__).parents[2]
-WORLDS, GROUPS = 900, 18
+WORLDS, GROUPS = 400, 8
 STEPS = (8, 12, 18, 25, 60)
 """Short worlds begin and end often, which is where most goes wrong; long ones play rounds to their end."""
 
