@@ -31,7 +31,8 @@ run: setup ## Open the whole house here; ROUNDS=20 stops by itself, TABLES=6, PA
 
 .PHONY: test
 test: setup $(if $(ARGS),,browser prometheus) ## Run every test, on a real Kafka and PostgreSQL; ARGS="tests/core" for some of them.
-	$(BIN)/pytest $(or $(ARGS),--numprocesses 2 --dist loadfile)
+	$(if $(ARGS),$(BIN)/pytest $(ARGS),$(BIN)/pytest -m "not connected" --numprocesses 2 --dist loadfile)
+	$(if $(ARGS),,$(BIN)/pytest -m connected)
 
 .PHONY: browser
 browser: ## Get Chromium, in which the tests look at the pages.
