@@ -63,7 +63,7 @@ OPEN = Security()
 
 def kafka_security(environment: Mapping[str, str]) -> Security:
     """What the environment says of the brokers' security. Raises SettingWrong."""
-    protocol = _one_of(environment, "ROUNDLOG_KAFKA_PROTOCOL", PROTOCOLS, PROTOCOLS[0])
+    protocol = one_of(environment, "ROUNDLOG_KAFKA_PROTOCOL", PROTOCOLS)
     for name, part in (
         ("CA", "SSL"), ("CERTIFICATE", "SSL"), ("KEY", "SSL"),
         ("MECHANISM", "SASL"), ("USER", "SASL"), ("PASSWORD", "SASL"), ("PASSWORD_FILE", "SASL"),
@@ -77,7 +77,7 @@ def kafka_security(environment: Mapping[str, str]) -> Security:
     tls = _tls(environment) if "SSL" in protocol else None
     if "SASL" not in protocol:
         return Security(protocol, tls)
-    mechanism = _one_of(environment, "ROUNDLOG_KAFKA_MECHANISM", MECHANISMS, MECHANISMS[0])
+    mechanism = one_of(environment, "ROUNDLOG_KAFKA_MECHANISM", MECHANISMS)
     if mechanism == "PLAIN" and tls is None:
         raise SettingWrong(
             "ROUNDLOG_KAFKA_MECHANISM=PLAIN sends the password as it is: it takes ROUNDLOG_KAFKA_PROTOCOL=SASL_SSL"
@@ -149,10 +149,12 @@ def secret(environment: Mapping[str, str], name: str) -> str | None:
     return said
 
 
-def _one_of(environment: Mapping[str, str], name: str, allowed: tuple[str, ...], unless_told: str) -> str:
-    said = environment.get(name, unless_told)
-    if said not in allowed:
-        raise SettingWrong(f"{name}={said}: it is one of {', '.join(allowed)}")
+def one_of(environment: Mapping[str, str], name: str, words: tuple[str, ...]) -> str:
+    """One of some words, the first unless told. Raises SettingWrong."""
+    said = environment.get(name, words[0])
+    if said not in words:
+        allowed = " or ".join(words) if len(words) == 2 else f"one of {', '.join(words)}"
+        raise SettingWrong(f"{name}={said}: it is {allowed}")
     return said
 
 

@@ -12,7 +12,7 @@ from services.core.jackpots import SignerBand
 from services.flow import PORTS
 from services.runtime import journal, published
 from services.runtime.local import LOCAL
-from services.runtime.security import Security, SettingWrong, kafka_security, postgres_url
+from services.runtime.security import Security, SettingWrong, kafka_security, one_of, postgres_url
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PORT_MAX = 65_535
@@ -118,8 +118,8 @@ def settings_from(environment: dict[str, str], service: str, port: int) -> Setti
             parameters_idle_ms=_idle_ms(environment),
             currency=_of_form(environment, "ROUNDLOG_CURRENCY", "USD", CURRENCY, "three capital letters, such as USD"),
             locale=_of_form(environment, "ROUNDLOG_LOCALE", "en-US", LOCALE, "a language tag, such as en-US"),
-            journal=_one_of(environment, "ROUNDLOG_LOG", journal.FORMS),
-            journal_commands=_one_of(environment, "ROUNDLOG_LOG_COMMANDS", ("off", "on")) == "on",
+            journal=one_of(environment, "ROUNDLOG_LOG", journal.FORMS),
+            journal_commands=one_of(environment, "ROUNDLOG_LOG_COMMANDS", ("off", "on")) == "on",
         )
     except KeyError as error:
         raise SettingWrong(f"the environment lacks {error.args[0]}") from None
@@ -178,14 +178,6 @@ def _of_form(environment: dict[str, str], name: str, unless_told: str, form: re.
     said = environment.get(name, unless_told)
     if not form.fullmatch(said):
         raise SettingWrong(f"{name}={said}: it must be {words}")
-    return said
-
-
-def _one_of(environment: dict[str, str], name: str, words: tuple[str, ...]) -> str:
-    """One of some words, the first unless told."""
-    said = environment.get(name, words[0])
-    if said not in words:
-        raise SettingWrong(f"{name}={said}: it is {' or '.join(words)}")
     return said
 
 

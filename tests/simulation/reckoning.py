@@ -16,13 +16,10 @@ from services.wire.records import CONTRACTS, Record
 from services.wire.snapshots import encode_state
 from tests.simulation.house import DEFINITIONS, House
 from tests.simulation.parts import Connection, Database, Rows
+from tests.support import audit
 
 MAY_BE_SILENT = (
-    rounds.ConfirmWager,
-    rounds.DeclineWager,
-    rounds.ReleasePayout,
-    accounts.ReleaseHold,
-    accounts.PostHold,
+    *audit.MAY_BE_SILENT,
     jackpots.ReverseContribution,
     jackpots.TakeBackPayout,
     jackpots.TakeBackEnvy,

@@ -107,24 +107,12 @@ def _level_opened(opened: LevelOpened) -> Level:
 def _contributed(state: State, event: ContributionAccepted) -> State:
     wager_cents = event.wager_cents
     levels = tuple(_level_gained(*each, wager_cents) for each in zip(state.levels, event.levels, strict=True))
-    # Made in one piece: most records of a log are contributions, and a replay goes through all of them.
-    return State(
-        state.sequence + 1,
-        state.rules,
-        state.rules_sha256,
-        levels,
-        {**state.contributions, event.table_id: event},
-        event.at_ms,
-        state.claims,
-        state.envy,
-        state.slips,
-        state.awards,
-        state.locked,
-        state.paid,
-        state.envy_paid,
-        state.proposals,
-        state.changes,
-        state.end,
+    return replace(
+        state,
+        sequence=state.sequence + 1,
+        levels=levels,
+        contributions={**state.contributions, event.table_id: event},
+        last_contribution_at_ms=event.at_ms,
     )
 
 
