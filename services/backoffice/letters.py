@@ -45,8 +45,7 @@ def closed(letter: Letter) -> str:
         case LetterState.OPEN:
             return ""
         case LetterState.REPLAYED:
-            place = Origin(letter.origin.topic, letter.origin.partition, letter.offset or 0)
-            return f"by {letter.actor}, {at(letter.closed_ms)}, as {place}"
+            return f"by {letter.actor}, {at(letter.closed_ms)}, as {letter.sent_to}"
         case LetterState.DISCARDED:
             return f"by {letter.actor}, {at(letter.closed_ms)}: {letter.reason}"
 

@@ -110,6 +110,11 @@ class Letter:
     reason: str | None = None
     offset: int | None = None
 
+    @property
+    def sent_to(self) -> Origin:
+        """Where it stands since it was replayed."""
+        return replace(self.origin, offset=self.offset or 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Replaying:

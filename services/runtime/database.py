@@ -31,11 +31,17 @@ async def pool_of(dsn: str, connections_max: int = 8) -> asyncpg.Pool:
 
 
 async def ping(pool: asyncpg.Pool, seconds: float) -> None:
-    """Asks the database something small. Raises one of DATABASE_AWAY when it does not answer in time."""
+    """Asks the database whether it is there. Raises one of DATABASE_AWAY when it does not answer in time."""
+    await fetch_in_time(pool, seconds, "SELECT 1")
+
+
+async def fetch_in_time(pool: asyncpg.Pool, seconds: float, statement: str, *arguments: object) -> list[asyncpg.Record]:
+    """The rows of something small. Raises one of DATABASE_AWAY when the database does not answer in time."""
     async with pool.acquire(timeout=seconds) as connection:
         try:
             async with asyncio.timeout(seconds):
-                await connection.fetchval("SELECT 1")
+                rows: list[asyncpg.Record] = await connection.fetch(statement, *arguments)
+                return rows
         except TimeoutError:
             # A connection that goes back in good order waits for the database, which may hang for ever.
             connection.terminate()

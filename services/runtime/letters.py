@@ -98,10 +98,7 @@ def _open_letter(known: Letters, origin: Origin) -> Letter:
     if letter.state is LetterState.DISCARDED:
         raise NotDone(f"The letter {origin} was discarded by {letter.actor}: {letter.reason}")
     if letter.state is LetterState.REPLAYED:
-        raise NotDone(
-            f"The letter {origin} was replayed by {letter.actor} already: it stands at"
-            f" {Origin(origin.topic, origin.partition, letter.offset or 0)}."
-        )
+        raise NotDone(f"The letter {origin} was replayed by {letter.actor} already: it stands at {letter.sent_to}.")
     return letter
 
 

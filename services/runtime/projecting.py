@@ -16,8 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import asyncpg
 
 from services.core.chain import Head
-from services.runtime import database
-from services.runtime.database import DATABASE_AWAY
+from services.runtime.database import DATABASE_AWAY, fetch_in_time
 from services.runtime.kafka import BrokerAway, Stored, Tail
 from services.runtime.stepping import Chain, Contradiction, newer_writer
 from services.runtime.vital import start_vital, stop_vital
@@ -403,8 +402,8 @@ class PostgresReaders:
         await self._pool.execute("UPDATE readers SET alarm = $2 WHERE reader = $1", self._reader, text)
 
     async def positions(self, seconds: float) -> Mapping[TopicPartition, int]:
-        await database.ping(self._pool, seconds)
-        rows = await self._pool.fetch("SELECT topic, partition, position FROM readers WHERE reader = $1", self._reader)
+        asked = "SELECT topic, partition, position FROM readers WHERE reader = $1"
+        rows = await fetch_in_time(self._pool, seconds, asked, self._reader)
         return {(row["topic"], row["partition"]): row["position"] for row in rows}
 
 

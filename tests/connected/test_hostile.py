@@ -221,9 +221,9 @@ def _closed(connections: list[socket.socket]) -> int:
 
 def test_ten_thousand_connections_leave_the_service_answering_and_its_memory_bounded(own: NarrowHouse) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard < MANY + 200:
-        pytest.skip(f"a process here may have {hard} files")
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    # Where a process may not have so many files, root may allow it; anybody else is told that it is not allowed.
+    most = max(hard, MANY + 200)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     status = Path(f"/proc/{own.processes['accounts'].pid}/status")
     before = _resident_mb(status)
     try:
