@@ -14,17 +14,24 @@ DATABASE_AWAY = (
     asyncpg.PostgresSystemError,
     asyncpg.InterfaceError,
     asyncpg.exceptions.InternalClientError,
+    asyncpg.exceptions.IdleInTransactionSessionTimeoutError,
+    asyncpg.exceptions.TransactionTimeoutError,
 )
 """Raised by a call while the database is away, stopping, starting, full or busy. Worth another try. A commit whose
 answer was lost may have been carried out. Any other error of the database is a defect of ours."""
 
-IDLE_IN_TRANSACTION_MS = 5_000
+IDLE_IN_TRANSACTION_MS, TRANSACTION_MS = 5_000, 15_000
+"""After so long a transaction that waits for its client, or one that is not over, is ended by the database."""
 
 
 async def pool_of(dsn: str, connections_max: int = 8) -> asyncpg.Pool:
     """A pool that connects when it is first used, so that a service can start before its database."""
-    # A process that is paused inside a transaction must not keep its rows from the one that takes over.
-    settings = {"idle_in_transaction_session_timeout": f"{IDLE_IN_TRANSACTION_MS}"}
+    # A process that is paused inside a transaction must not keep its rows from the one that takes over. One that is
+    # paused half-way through a statement does not count as idle.
+    settings = {
+        "idle_in_transaction_session_timeout": f"{IDLE_IN_TRANSACTION_MS}",
+        "transaction_timeout": f"{TRANSACTION_MS}",
+    }
     return await asyncpg.create_pool(
         dsn, min_size=0, max_size=connections_max, command_timeout=10, timeout=3, server_settings=settings
     )

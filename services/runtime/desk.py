@@ -201,11 +201,11 @@ class Desk:
     async def _look(self, command_id: str, partition: int) -> tuple[bytes, Answer] | None:
         """As `known`. Raises Away too where it is not known, and the outcomes lack records of the log that were there
         when the projection began, or that it has told of."""
+        # What it tells while the database is asked is no part of the answer.
+        told = self._told_until.get(partition, 0)
         known, position = await self._known(command_id, partition)
         projection = self._projection
-        complete = position >= self._told_until.get(partition, 0) and (
-            projection is None or projection.caught_up.is_set()
-        )
+        complete = position >= told and (projection is None or projection.caught_up.is_set())
         if known is None and not complete:
             raise Away(["postgres"])
         return known

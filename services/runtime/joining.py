@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import faust
+from faust.tables import TableManager
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 from yarl import URL
@@ -73,6 +74,14 @@ class _Consumer(driver.Consumer):  # type: ignore[misc]
             reading._coordinator._group_instance_id = None
 
 
+class _NoTables(TableManager):  # type: ignore[misc]
+    """Faust waits a second for tables before it takes up partitions. There are none."""
+
+    async def on_start(self) -> None:
+        await self._update_channels()
+        await self.recovery.start()
+
+
 class _Transport(driver.Transport):  # type: ignore[misc]
     Consumer = _Consumer
 
@@ -106,6 +115,7 @@ class Membership:
             autodiscover=False,
             origin="services.runtime",
             store="memory://",
+            TableManager=_NoTables,
             web_enabled=False,
             # Faust makes a folder for its tables; there are none.
             datadir=str(Path(tempfile.gettempdir()) / "roundlog-faust"),

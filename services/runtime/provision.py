@@ -1,6 +1,7 @@
 """Topics and tables, made where they are missing and checked where they are there: `python -m services.runtime.provision`."""
 
 import asyncio
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,12 @@ COMMANDS_KEPT_MS = 90 * 24 * 3600 * 1000
 
 MIN_ISR = "min.insync.replicas"
 
+SERVICES = Path(__file__).parent.parent
+MADE = re.compile(r"^CREATE (?:TABLE|INDEX) IF NOT EXISTS (\w+)", re.MULTILINE)
+"""What a schema makes, by name."""
+ALL_THERE = "SELECT bool_and(to_regclass(name) IS NOT NULL) FROM unnest($1::text[]) AS name"
 PROVISIONING_LOCK = 655011
-"""Held in the database by whoever makes tables."""
+"""Held in the database by whoever makes tables, and shared by whoever looks whether they are there."""
 
 ONE = Copies()
 
@@ -125,7 +130,8 @@ async def _min_isr(admin: AIOKafkaAdminClient, names: list[str]) -> dict[str, in
 
 async def provision_tables(dsn: str) -> None:
     """Makes the tables of the runtime and of every service where they are missing. Raises TurnedAway."""
-    services = Path(__file__).parent.parent
+    schemas = [path.read_text() for path in sorted(SERVICES.glob("*/schema.sql"))]
+    names = [name for schema in schemas for name in MADE.findall(schema)]
     try:
         connection = await asyncpg.connect(dsn)
     except (asyncpg.PostgresError, OSError) as error:
@@ -134,10 +140,16 @@ async def provision_tables(dsn: str) -> None:
             raise TurnedAway(why) from None
         raise
     try:
+        # Whoever rebuilds the tables holds the lock alone.
+        await connection.execute("SELECT pg_advisory_lock_shared($1)", PROVISIONING_LOCK)
+        # To make an index that is there already waits for all who write, and has all who come after them wait.
+        if await connection.fetchval(ALL_THERE, names):
+            return
+        await connection.execute("SELECT pg_advisory_unlock_shared($1)", PROVISIONING_LOCK)
         # Two instances may come here at once; CREATE TABLE IF NOT EXISTS alone would collide.
         await connection.execute("SELECT pg_advisory_lock($1)", PROVISIONING_LOCK)
-        for path in sorted(services.glob("*/schema.sql")):
-            await connection.execute(path.read_text())
+        for schema in schemas:
+            await connection.execute(schema)
     finally:
         await connection.close()
 

@@ -104,10 +104,12 @@ async def paused(pit: Pit) -> AsyncIterator[Row]:
         asking = []
         try:
             # Against the stream of work: who is paused still has what those before it bring. The questions bring the rest,
-            # and are answered by the others.
+            # one after the other until one is in hand, and the others answer it.
             for name in ("accounts", "progressive", "wagers", "tables"):
-                asking.append(asyncio.create_task(pit.back(monotonic(), [WORK[name]])))
-                await asyncio.to_thread(pause_in_the_transaction, house, name, WORK[name], 0)
+                pausing = asyncio.to_thread(pause_in_the_transaction, house, name, WORK[name], 0)
+                asleep = asyncio.create_task(pausing)
+                asking.append(asyncio.create_task(_done_while_asked(pit, asleep, [WORK[name]])))
+                await asleep
             began = monotonic()
             others = [f"{name}-2" for name in COMMAND_SERVICES]
             await asyncio.gather(*(asyncio.to_thread(_one_more, pit, name, wait=False) for name in others))

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from random import Random
@@ -17,6 +18,10 @@ STREAMS = {"tables": "rounds", "progressives": "jackpots", "accounts": "accounts
 ANSWERS = (httpx.codes.OK, httpx.codes.CONFLICT)
 NOBODY_ASKS_AGAIN = 499
 """What a caller is told who walks away from a command of which it does not know what became."""
+POOLS = 64
+"""Of connections."""
+LEFT_OUT_S = 10.0
+"""How long an instance that did not answer is left out, where there is another. A balancer looks for itself, and sooner."""
 SENT_TWICE = 0.02
 """The share of commands that are sent twice at once, and of those that are sent once more after their answer."""
 
@@ -70,7 +75,7 @@ class Notes:
 
 
 class Witness(httpx.AsyncBaseTransport):
-    """Takes requests to `http://SERVICE/...` to the instances of that service in turn, and notes what comes of commands.
+    """Takes requests to `http://SERVICE/...` to the instances of that service by lot, and notes what comes of commands.
 
     `leaving` is the share of commands whose sender walks away once it has no answer. The others are for the caller to
     repeat, under the same Idempotency-Key.
@@ -79,10 +84,12 @@ class Witness(httpx.AsyncBaseTransport):
     def __init__(self, house: House, notes: Notes, seed: int = 0, leaving: float = 0.0, twice: float = 0.0) -> None:
         self.leaving = leaving
         self._house, self._notes, self._seed, self._twice = house, notes, seed, twice
-        self._inner = httpx.AsyncHTTPTransport(
-            limits=httpx.Limits(max_connections=1_000, max_keepalive_connections=200)
-        )
-        self._turn = 0
+        # At every request httpx looks at every connection of a pool: with one pool, 200 tables would wait for that alone.
+        self._pools = [httpx.AsyncHTTPTransport(verify=False) for _ in range(POOLS)]
+        # In turn, callers that repeat at the same pace would meet the same instance each time.
+        self._lot = Random(seed)
+        self._left_out: dict[str, float] = {}
+        """Instances, and until when."""
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         await request.aread()
@@ -112,31 +119,39 @@ class Witness(httpx.AsyncBaseTransport):
         return response
 
     async def _carried(self, request: httpx.Request) -> httpx.Response:
-        port = self._next_of(request.url.host)
+        instance = self._one_of(request.url.host)
         there = httpx.Request(
             request.method,
-            request.url.copy_with(host="127.0.0.1", port=port),
+            request.url.copy_with(host="127.0.0.1", port=self._house.ports[instance]),
             headers={name: value for name, value in request.headers.items() if name.lower() != "host"},
             content=request.content,
             extensions=request.extensions,
         )
-        response = await self._inner.handle_async_request(there)
         try:
-            content = await response.aread()
-        finally:
-            await response.aclose()
+            response = await self._pool_for(request).handle_async_request(there)
+            try:
+                content = await response.aread()
+            finally:
+                await response.aclose()
+        except httpx.TransportError:
+            self._left_out[instance] = monotonic() + LEFT_OUT_S
+            raise
         return httpx.Response(response.status_code, headers=response.headers, content=content)
 
-    def _next_of(self, service: str) -> int:
-        """The port of the instance whose turn it is, as a load balancer would choose it."""
+    def _pool_for(self, request: httpx.Request) -> httpx.AsyncHTTPTransport:
+        return self._pools[zlib.crc32(request.url.path.encode()) % POOLS]
+
+    def _one_of(self, service: str) -> str:
+        """An instance of it."""
         running = instances(self._house, service)
         if not running:
             raise httpx.ConnectError(f"no instance of {service} runs")
-        self._turn += 1
-        return self._house.ports[running[self._turn % len(running)]]
+        answering = [name for name in running if self._left_out.get(name, 0.0) < monotonic()]
+        return self._lot.choice(answering or running)
 
     async def aclose(self) -> None:
-        await self._inner.aclose()
+        for pool in self._pools:
+            await pool.aclose()
 
 
 def instances(house: House, service: str) -> list[str]:

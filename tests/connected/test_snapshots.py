@@ -4,7 +4,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 import asyncpg
+import pytest
 
+from services.runtime import database
 from services.runtime.database import pool_of
 from services.runtime.provision import provision_tables
 from services.runtime.snapshots import PostgresTables, Snapshots
@@ -15,15 +17,21 @@ from tests.support import parts
 from tests.support.worlds import BOOK
 
 
+async def database_of(postgres: parts.Database, name: str) -> str:
+    """A database of its own, with all tables; where it is."""
+    connection = await asyncpg.connect(postgres.dsn)
+    await connection.execute(f"CREATE DATABASE {name}")
+    await connection.close()
+    dsn = f"{postgres.dsn.rpartition('/')[0]}/{name}"
+    await provision_tables(dsn)
+    return dsn
+
+
 def with_snapshots(postgres: parts.Database, name: str, act: Callable[[Snapshots, Stepper], Awaitable[None]]) -> None:
     """Acts on the snapshots of a database of its own."""
 
     async def run() -> None:
-        connection = await asyncpg.connect(postgres.dsn)
-        await connection.execute(f"CREATE DATABASE {name}")
-        await connection.close()
-        dsn = f"{postgres.dsn.rpartition('/')[0]}/{name}"
-        await provision_tables(dsn)
+        dsn = await database_of(postgres, name)
         pool = await pool_of(dsn)
         try:
             stepper = Stepper(WAGERS, BOOK)
@@ -78,3 +86,54 @@ def test_a_worker_that_was_overtaken_saves_nothing(postgres: parts.Database) -> 
         }
 
     with_snapshots(postgres, "snapshots_overtaken", act)
+
+
+MARKED = "INSERT INTO accounts_entries VALUES ('ann', 1, 0, 'deposit', 100, 'r', 100, 0)"
+"""Locks its row, and the table against whoever would change it or make an index."""
+
+
+@pytest.mark.timeout(60)
+async def test_a_service_that_starts_waits_for_nobody_who_writes(postgres: parts.Database) -> None:
+    dsn = await database_of(postgres, "roundlog_started_beside")
+    writer = await asyncpg.connect(dsn)
+    try:
+        async with writer.transaction():
+            await writer.execute(MARKED)
+            async with asyncio.timeout(20):
+                await provision_tables(dsn)
+    finally:
+        await writer.close()
+
+
+@pytest.mark.timeout(60)
+async def test_a_table_that_is_missing_is_made_at_the_next_start(postgres: parts.Database) -> None:
+    dsn = await database_of(postgres, "roundlog_lacks_an_index")
+    connection = await asyncpg.connect(dsn)
+    try:
+        await connection.execute("DROP INDEX accounts_entries_by_time")
+        await provision_tables(dsn)
+        assert await connection.fetchval("SELECT to_regclass('accounts_entries_by_time')") is not None
+    finally:
+        await connection.close()
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("sent", [b"", b"P\0\0\0\x10\0SELECT 1\0\0\0H\0\0\0\4"], ids=["between", "half-way through"])
+async def test_who_is_paused_in_a_transaction_keeps_no_rows_from_the_others(
+    sent: bytes, postgres: parts.Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between two statements, and half-way through one: the database has been told to parse it, and nothing more."""
+    dsn = await database_of(postgres, f"roundlog_paused_{len(sent)}")
+    monkeypatch.setattr(database, "IDLE_IN_TRANSACTION_MS", 500)
+    monkeypatch.setattr(database, "TRANSACTION_MS", 1_000)
+    pool, other = await pool_of(dsn), await asyncpg.connect(dsn)
+    try:
+        paused = await pool.acquire()
+        await paused.execute("BEGIN")
+        await paused.execute(MARKED)
+        paused._con._transport.write(sent)
+        async with asyncio.timeout(20):
+            await other.execute(MARKED)
+    finally:
+        await other.close()
+        pool.terminate()

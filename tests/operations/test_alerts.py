@@ -74,7 +74,7 @@ FIRES: dict[str, tuple[dict[str, str], str, str]] = {
         {'roundlog_command_seconds_count{job="tables", outcome="late"}': "0x20 1+1x40",
          'roundlog_command_seconds_count{job="tables", outcome="refused"}': "0+5x80"}, "5m", "8m"),
     "RoundlogOvertaken": ({'roundlog_overtaken_total{job="tables"}': "0x8 1x40"}, "2m", "3m"),
-    "RoundlogDeadLetters": ({"roundlog_dead_letters_open": "3x60 4x40"}, "15m", "16m"),
+    "RoundlogDeadLetters": ({"roundlog_dead_letters_open": "0x60 1x40"}, "15m", "15m30s"),
     "RoundlogRefusals": (
         {'roundlog_refusals_total{job="tables", command="Bet", kind="rule"}': "0x40 15+15x80"}, "17m", "18m15s"),
     "RoundlogMalformed": (

@@ -1,16 +1,18 @@
-"""How long a caller waits for a broker that neither takes a record nor refuses it, as where too few copies are in step."""
+"""How long a caller waits, and for what: a broker that neither takes a record nor refuses it, rows that are being written."""
 
 import asyncio
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
-from services.core.accounts import OpenAccount
-from services.flow import BY_NAME
-from services.runtime.desk import Desk
-from services.runtime.kafka import BrokerAway
-from services.wire.records import Asked
+from services.core.accounts import AccountOpened, OpenAccount
+from services.flow import BY_NAME, PARTITIONS
+from services.runtime.desk import Away, Desk
+from services.runtime.kafka import BrokerAway, Stored, partition_of
+from services.runtime.projecting import Fact
+from services.wire.records import Asked, Cause, Record
 
 ANSWER_SECONDS = 0.05
 ASKED = Asked("command-1", "cage", b"hash", OpenAccount("ann"))
@@ -28,10 +30,22 @@ class Broker:
 
 
 class Outcomes:
-    """Knows of no command, and is complete."""
+    """Knows of no command, and stands at its beginning. Another thing may happen while it is asked."""
+
+    def __init__(self, meanwhile: Callable[[], None] = lambda: None) -> None:
+        self.meanwhile = meanwhile
 
     async def fetchrow(self, *_: Any) -> dict[str, Any]:
+        self.meanwhile()
         return {"request_hash": None, "position": 0}
+
+
+def something_told(desk: Desk) -> None:
+    """The projection has written a record of somebody else, and tells of it."""
+    partition = partition_of("ann", PARTITIONS)
+    cause = Cause("account-commands", partition, 0)
+    record = Record(1, b"", 1000, "command-0", "cage", cause, 0, 1, b"x", AccountOpened("bob"))
+    desk.tell([Fact("accounts", "bob", record, Stored("accounts", partition, 0, 0, "bob", b""), None)])
 
 
 @pytest.mark.timeout(20)
@@ -48,3 +62,25 @@ async def test_a_caller_is_told_to_look_later_when_the_broker_says_nothing() -> 
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert said == []
+
+
+def desk_on(outcomes: Outcomes) -> tuple[Desk, Broker]:
+    broker = Broker()
+    watch = SimpleNamespace(away=[], lost=asyncio.Event(), note=lambda name, answers: None)
+    return Desk(BY_NAME["accounts"], cast(Any, broker), cast(Any, outcomes), cast(Any, watch), ANSWER_SECONDS), broker
+
+
+@pytest.mark.timeout(20)
+async def test_what_is_written_while_the_outcomes_are_asked_for_turns_nobody_away() -> None:
+    outcomes = Outcomes()
+    desk, _ = desk_on(outcomes)
+    outcomes.meanwhile = lambda: something_told(desk)
+    assert await desk.ask("ann", ASKED) is None, "it is appended, and not yet answered"
+
+
+@pytest.mark.timeout(20)
+async def test_outcomes_that_lack_what_was_told_before_turn_the_caller_away() -> None:
+    desk, _ = desk_on(Outcomes())
+    something_told(desk)
+    with pytest.raises(Away):
+        await desk.ask("ann", ASKED)
