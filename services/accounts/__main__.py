@@ -4,7 +4,8 @@ from services.accounts.api import FORMS, routes
 from services.accounts.processor import PROCESSOR
 from services.accounts.projection import ACCOUNTS, apply, figures
 from services.flow import PORTS, stream_of
-from services.runtime.service import Definition, run
+from services.runtime.parts import Definition
+from services.runtime.service import run
 
 DEFINITION = Definition(
     name="accounts",

@@ -6,7 +6,8 @@ from fastapi import APIRouter, HTTPException
 
 from services.core import accounts
 from services.runtime.forms import Forms, moment_ms
-from services.runtime.service import Parts, checked_key
+from services.runtime.http import checked_key
+from services.runtime.parts import Parts
 
 FORMS = Forms(accounts.PeopleCommand)
 

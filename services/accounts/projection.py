@@ -7,8 +7,8 @@ from prometheus_client.core import Metric
 
 from services.core import accounts
 from services.runtime.metrics import Figures, gauge
+from services.runtime.parts import Parts
 from services.runtime.projecting import Fact, Log
-from services.runtime.service import Parts
 
 ACCOUNTS = Log("accounts", accounts.INITIAL, accounts.State, accounts.evolve)
 

@@ -4,7 +4,8 @@ from services.backoffice.api import routes
 from services.backoffice.figures import figures
 from services.backoffice.projection import LOGS, apply
 from services.flow import PORTS
-from services.runtime.service import Definition, run
+from services.runtime.parts import Definition
+from services.runtime.service import run
 
 DEFINITION = Definition(
     name="backoffice", port=PORTS["backoffice"], logs=LOGS, apply=apply, routes=routes, figures=figures

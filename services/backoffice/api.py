@@ -15,13 +15,14 @@ from services.backoffice.archive import read_records, read_round
 from services.backoffice.best_play import BestPlays
 from services.backoffice.desk import FORWARDED, PayoutDesk
 from services.backoffice.forwarding import Forwarding, errand_of
-from services.backoffice.operations import Operations
+from services.backoffice.operations import operations_of
 from services.backoffice.reconstruction import RoundIncomplete
 from services.core.rules import RuleBook
 from services.flow import logs
 from services.runtime.door import UNNAMED, is_json, token_of
 from services.runtime.forms import BIGINT_MAX, KEY_PATTERN, Malformed
-from services.runtime.service import Parts, checked_key, checked_round_id, read_body
+from services.runtime.http import checked_key, checked_round_id, read_body
+from services.runtime.parts import Parts
 
 FOLDER = Path(__file__).parent
 RECORDS_MAX = 1_000
@@ -66,7 +67,7 @@ def routes(parts: Parts) -> APIRouter:
     router.include_router(_desk_routes(parts))
     router.include_router(par_routes(parts.book, BestPlays(parts.settings.par_cache)))
     operations_page = (FOLDER / "operations.html").read_text()
-    operations = Operations(parts)
+    operations = operations_of(parts)
 
     @router.get("/", response_class=HTMLResponse)
     async def page() -> str:

@@ -123,7 +123,7 @@ async def producing() -> AsyncIterator[Kafka]:
 
 
 async def _list_letters(options: argparse.Namespace) -> int:
-    known = await LettersLog(kafka_of(environment())).read()
+    known = await LettersLog(kafka_of(environment())).read(keep_values=False)
     waiting = sum(1 for _ in known.open())
     for line in letters.listing(known.open() if options.open else known.letters.values()):
         say(line)

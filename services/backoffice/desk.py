@@ -27,7 +27,7 @@ from services.core.people import COMMANDS, spoken, why_not
 from services.core.refusal import Refused
 from services.core.rounds.table import Round
 from services.core.rules import RuleBook
-from services.runtime.service import Parts
+from services.runtime.parts import Parts
 from services.runtime.tokens import Person
 
 LIST_MAX = jackpots.AWARDS_KEPT

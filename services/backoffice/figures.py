@@ -8,17 +8,17 @@ from typing import Any
 
 from prometheus_client.core import Metric
 
-from services.backoffice.operations import Operations
+from services.backoffice.operations import operations_of
 from services.core.payouts import ClaimState
 from services.runtime.metrics import Figures, gauge, gauges
-from services.runtime.service import Parts
+from services.runtime.parts import Parts
 
 WAITING = (ClaimState.HIT, ClaimState.VALIDATED, ClaimState.DOCUMENTED)
 
 
 def figures(parts: Parts) -> Figures:
     """Asks as the operations page does."""
-    operations = Operations(parts)
+    operations = operations_of(parts)
 
     async def ask() -> Sequence[Metric]:
         return told(await operations.read())
@@ -54,7 +54,7 @@ def told(said: dict[str, Any]) -> list[Metric]:
         ),
         gauge(
             "roundlog_dead_letters_open",
-            "Commands that no schema reads and that are kept in dead-letters, whoever put them there.",
+            "Commands that no schema reads, or no form takes, and of which nobody has decided yet.",
             said["dead_letters"],
         ),
         gauges(

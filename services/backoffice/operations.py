@@ -1,6 +1,7 @@
 """The JSON of the operations page: what stands where, how far everybody is behind, and what waits for a person."""
 
 import asyncio
+import functools
 import time
 from typing import Any
 
@@ -8,7 +9,7 @@ from services.backoffice.letters import OpenLetters
 from services.core import jackpots, rounds
 from services.flow import PORTS, STREAMS, logs
 from services.runtime.kafka import BrokerAway
-from services.runtime.service import Parts
+from services.runtime.parts import Parts
 from services.wire.records import Unreadable
 
 ROWS_SHOWN = 20
@@ -48,7 +49,7 @@ class Operations:
         self._making = asyncio.Lock()
 
     async def read(self) -> dict[str, Any]:
-        """What the page wants."""
+        """What the page wants, and what Prometheus is told."""
         async with self._making:
             if time.monotonic() - self._made_at > KEPT_SECONDS:
                 self._answer = await self._make()
@@ -146,6 +147,12 @@ class Operations:
         rows = await self._parts.pool.fetch(LAST_OF_TABLES, list(states))
         last = {row["key"]: row["at_ms"] for row in rows}
         return [_table(table_id, state, last.get(table_id)) for table_id, state in states.items()]
+
+
+@functools.cache
+def operations_of(parts: Parts) -> Operations:
+    """The one of a service: whoever asks, it is asked for at most once a second."""
+    return Operations(parts)
 
 
 def out_of_balance(states: dict[str, jackpots.State]) -> list[str]:

@@ -1,7 +1,8 @@
 """Where a log stands for one key, and the ids of commands.
 
 A log is chained: each record carries the SHA-256 of the stored bytes of the record before it.
-A command's id is either a person's Idempotency-Key or a processor's `stream/key/sequence/number`.
+A command's id is either a person's Idempotency-Key or a processor's `stream/key/sequence/number`. With `again/` before
+it, it is a processor's command that was put aside and that a person sent back: later ones may have been taken since.
 """
 
 import re
@@ -39,6 +40,19 @@ def processor_id(command_id: str) -> ProcessorId | None:
     if not (_SEQUENCE.fullmatch(sequence) and _NUMBER.fullmatch(number)):
         return None
     return ProcessorId(stream, key, int(sequence), int(number))
+
+
+AGAIN = "again/"
+
+
+def again(sent: ProcessorId) -> str:
+    """The id under which a processor's command is sent back."""
+    return f"{AGAIN}{sent}"
+
+
+def sent_again(command_id: str) -> ProcessorId | None:
+    """The id that the processor gave a command that was sent back; None for any other command."""
+    return processor_id(command_id.removeprefix(AGAIN)) if command_id.startswith(AGAIN) else None
 
 
 @dataclass(frozen=True, slots=True)

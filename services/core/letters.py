@@ -1,4 +1,4 @@
-"""Letters: bytes on a command topic that no schema reads, put aside in `dead-letters`, and what people decided of them.
+"""Letters: bytes on a command topic that no schema reads or no form takes, put aside in `dead-letters`, and what people decided of them.
 
 That topic is a log too, of one partition: who replayed or discarded a letter, and why, stands behind it, so everybody who
 reads it from the beginning sees the same. An order to pass over an input that cannot be decided stands there as well.
@@ -41,7 +41,7 @@ Place = tuple[Origin, bytes]
 
 @dataclass(frozen=True, slots=True)
 class LetterPutAside:
-    """No schema reads these bytes. `at_ms` is when the broker took them, `value` their beginning where they are many;
+    """No schema reads these bytes, or no form takes them. `at_ms` is when the broker took them, `value` their beginning where they are many;
     `value_bytes` and `value_sha256` are of all of them."""
 
     key: str
@@ -145,13 +145,17 @@ class Letters:
             case _ if letter is None or letter.state is not LetterState.OPEN:
                 pass
             case LetterReplayBegun(actor):
-                under_way = self.replaying.get(origin)
-                if under_way is None or at_ms - under_way.at_ms > REPLAY_MS:
+                if not self._under_way(origin, at_ms):
                     self.replaying[origin] = Replaying(actor, at_ms, at)
             case LetterReplayed(actor, offset):
                 self._close(letter, LetterState.REPLAYED, actor, at_ms, None, offset)
-            case LetterDiscarded(actor, reason):
+            case LetterDiscarded(actor, reason) if not self._under_way(origin, at_ms):
                 self._close(letter, LetterState.DISCARDED, actor, at_ms, reason, None)
+
+    def _under_way(self, origin: Origin, at_ms: int) -> bool:
+        """Whether somebody replays it at that moment."""
+        begun = self.replaying.get(origin)
+        return begun is not None and at_ms - begun.at_ms <= REPLAY_MS
 
     def _close(
         self, letter: Letter, state: LetterState, actor: str, at_ms: int, reason: str | None, offset: int | None

@@ -5,7 +5,8 @@ from services.flow import PORTS, stream_of
 from services.progressive.api import FORMS, MERGED, OPEN_READS, UNSAID, feed, routes, stamp
 from services.progressive.processor import PROCESSOR
 from services.progressive.projection import JACKPOTS, apply, figures
-from services.runtime.service import Definition, run
+from services.runtime.parts import Definition
+from services.runtime.service import run
 
 DEFINITION = Definition(
     name="progressive",

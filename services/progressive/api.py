@@ -13,14 +13,8 @@ from fastapi.responses import HTMLResponse
 from services.core import jackpots, sheets
 from services.progressive.projection import state_at
 from services.runtime.forms import BIGINT_MAX, Forms, moment_ms
-from services.runtime.service import (
-    EventStream,
-    Parts,
-    checked_key,
-    checked_round_id,
-    event_stream,
-    event_stream_of_all,
-)
+from services.runtime.http import EventStream, checked_key, checked_round_id, event_stream, event_stream_of_all
+from services.runtime.parts import Parts
 from services.runtime.sheets import read_sheet
 
 FORMS = Forms(

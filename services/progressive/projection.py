@@ -11,8 +11,8 @@ from services.core import jackpots, sheets
 from services.flow import PARTITIONS
 from services.runtime.kafka import partition_of
 from services.runtime.metrics import Figures, gauges
+from services.runtime.parts import Parts
 from services.runtime.projecting import Fact, Log, Projection
-from services.runtime.service import Parts
 from services.runtime.sheets import fold_sheets
 from services.wire.records import CONTRACTS
 from services.wire.snapshots import decode_state, encode_state

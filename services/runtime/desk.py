@@ -31,6 +31,14 @@ FROM (SELECT 1) AS one LEFT JOIN outcomes o ON o.stream = $1 AND o.command_id = 
 """
 """One row, as of one moment: the outcome of a command, if there is one, and up to where the outcomes are written."""
 
+FORGOTTEN_AT_ONCE = 10_000
+FORGET = """
+WITH gone AS (
+    DELETE FROM outcomes WHERE (stream, command_id) IN (
+        SELECT stream, command_id FROM outcomes WHERE stream = $1 AND at_ms < $2 LIMIT $3) RETURNING 1)
+SELECT count(*) FROM gone
+"""
+
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -84,6 +92,11 @@ def by_command(facts: Sequence[Fact], topic: str) -> list[list[Fact]]:
     return groups
 
 
+def _left(deadline: float) -> float:
+    """Seconds until that time of the loop."""
+    return max(0.0, deadline - asyncio.get_running_loop().time())
+
+
 class Desk:
     """Takes the commands of people to one stream."""
 
@@ -112,10 +125,11 @@ class Desk:
         """The log's answer; None when it does not come in time. Raises KeyReused, Away."""
         if self._watch.away:
             raise Away(self._watch.away)
+        deadline = asyncio.get_running_loop().time() + self._seconds
         waiting = self._waiting.get(asked.command_id)
         if waiting is not None:
             self._same(waiting[0], asked)
-            return await self._wait(waiting[1], hit=True)
+            return await self._wait(waiting[1], deadline, hit=True)
         # The log may have answered while the database was asked.
         looked = await self._unless_lost(self._look(asked.command_id, partition_of(key, PARTITIONS)))
         known = looked or self._recent.get(asked.command_id)
@@ -125,8 +139,8 @@ class Desk:
         waiting = self._waiting.get(asked.command_id)
         if waiting is not None:  # the same request came while we looked
             self._same(waiting[0], asked)
-            return await self._wait(waiting[1], hit=True)
-        return await self._append(key, asked)
+            return await self._wait(waiting[1], deadline, hit=True)
+        return await self._append(key, asked, deadline)
 
     def took(self, outcome: str, came_at: float) -> None:
         """Notes how long a command took that came in at that time of the monotonic clock."""
@@ -146,7 +160,7 @@ class Desk:
                 acting.cancel()
                 acting.add_done_callback(lambda task: task.cancelled() or task.exception())
 
-    async def _append(self, key: str, asked: Asked) -> Answer | None:
+    async def _append(self, key: str, asked: Asked, deadline: float) -> Answer | None:
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting[asked.command_id] = (asked.request_hash, future)
         value = CONTRACTS[self.stream.name].encode_command(asked)
@@ -155,7 +169,7 @@ class Desk:
         lost = asyncio.create_task(self._watch.lost.wait())
         try:
             waiting: set[asyncio.Future[Any]] = {appending, lost, future}
-            done, _ = await asyncio.wait(waiting, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait(waiting, timeout=_left(deadline), return_when=asyncio.FIRST_COMPLETED)
             if not done:
                 # Too few brokers have it to say that it is written, and nobody says that it is not.
                 return None
@@ -164,7 +178,7 @@ class Desk:
             elif future not in done:
                 raise Away(self._watch.away)
             self.appended_total += 1
-            return await self._wait(future, hit=False)
+            return await self._wait(future, deadline, hit=False)
         except BrokerAway:
             self._watch.note("kafka", False)
             raise Away(["kafka"]) from None
@@ -176,11 +190,11 @@ class Desk:
             if self._waiting.get(asked.command_id, (b"", None))[1] is future:
                 del self._waiting[asked.command_id]
 
-    async def _wait(self, future: "asyncio.Future[Answer]", hit: bool) -> Answer | None:
+    async def _wait(self, future: "asyncio.Future[Answer]", deadline: float, hit: bool) -> Answer | None:
         lost = asyncio.create_task(self._watch.lost.wait())
         try:
             waiting: set[asyncio.Future[Any]] = {future, lost}
-            done, _ = await asyncio.wait(waiting, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait(waiting, timeout=_left(deadline), return_when=asyncio.FIRST_COMPLETED)
         finally:
             lost.cancel()
         if future not in done:
@@ -262,7 +276,6 @@ class Desk:
                 waiting[1].set_result(answer)
 
     async def forget_old(self, now_ms: int) -> None:
-        """Drops outcomes that are older than they are kept."""
-        await self._pool.execute(
-            "DELETE FROM outcomes WHERE stream = $1 AND at_ms < $2", self.stream.name, now_ms - KEPT_MS
-        )
+        """Drops outcomes that are older than they are kept, some at a time: a statement has its time, too."""
+        while await self._pool.fetchval(FORGET, self.stream.name, now_ms - KEPT_MS, FORGOTTEN_AT_ONCE):
+            pass

@@ -17,8 +17,8 @@ from services.runtime.desk import by_command
 from services.runtime.projecting import Fact
 from services.wire.json import event_json
 
-REMEMBERED = 500
-"""How many deltas of a key are kept for a reader who comes back."""
+REMEMBERED, REMEMBERED_OF_ALL = 500, 20_000
+"""How many deltas of a key, and of all keys together, are kept for readers who come back."""
 HEARTBEAT_SECONDS, TURNS = 1.0, 10
 """Every reader has a heartbeat once in that time, a tenth of them at a time: all of them at once would hold up a hit.
 So often it is asked, too, whether the feed is fresh, and a change is told to all at once."""
@@ -147,6 +147,8 @@ class Feeds:
         self._merged = merged
         self._unsaid = unsaid
         self._keys: dict[str, _Key] = {}
+        self._order: deque[tuple[_Key, _Delta]] = deque()
+        """The deltas of all keys, in the order in which they were made."""
         self._readers: dict[str | None, set[_Reader]] = {}
         """By their key; those of all keys under None."""
         self.open_count = 0
@@ -168,6 +170,7 @@ class Feeds:
             if kept.timer is not None:
                 kept.timer.cancel()
         self._keys.clear()
+        self._order.clear()
         for reader in self._all():
             reader.drop()
 
@@ -201,11 +204,19 @@ class Feeds:
             kept.timer = None
         delta = self._delta(key, kept.held)
         kept.held = []
-        kept.remembered.append(delta)
+        self._remember(kept, delta)
         readers = [*self._readers.get(key, ()), *self._readers.get(None, ())]
         kept.next_at = asyncio.get_running_loop().time() + max(PACE_SECONDS, PACE_SECONDS_PER_READER * len(readers))
         for reader in readers:
             reader.put(delta)
+
+    def _remember(self, kept: _Key, delta: _Delta) -> None:
+        kept.remembered.append(delta)
+        self._order.append((kept, delta))
+        if len(self._order) > REMEMBERED_OF_ALL:
+            of, oldest = self._order.popleft()
+            if of.remembered[0] is oldest:
+                of.remembered.popleft()
 
     def _delta(self, key: str, facts: list[Fact]) -> _Delta:
         first, last = facts[0].record, facts[-1].record

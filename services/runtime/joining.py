@@ -23,6 +23,7 @@ from services.runtime.kafka import Kafka
 from services.runtime.processing import PENDING_MAX, STOP_SECONDS, Processing
 from services.runtime.security import Security
 from services.runtime.stepping import Input
+from services.runtime.vital import start_vital, stop_vital
 
 log = logging.getLogger(__name__)
 
@@ -45,10 +46,8 @@ class _Consumer(driver.Consumer):  # type: ignore[misc]
             while not (self.should_stop or fetcher.should_stop):
                 fetched, _ = await self._wait_next_records(timeout=1.0)
                 await asyncio.sleep(0)  # nothing may have been waited for
-                if not fetched:
-                    continue
-                if not self.flow_active:
-                    await self.perform_seek()  # partitions are changing hands; these records will be read again
+                if not fetched or not self.flow_active:
+                    # Partitions change hands: once they have, Faust seeks to where each is taken up, and these are read again.
                     continue
                 room = self.app.membership.take(fetched)
                 await self.wait_first(room.wait(), self.suspend_flow.wait())
@@ -106,6 +105,7 @@ class Membership:
         self._processing = processing
         self._input = processing.stream.input
         self._app = self._build(kafka, instance)
+        self._watching: asyncio.Task[None] | None = None
 
     def _build(self, kafka: Kafka, instance: str) -> _App:
         brokers = [URL(f"kafka://{server.strip()}") for server in kafka.servers.split(",")]
@@ -145,14 +145,21 @@ class Membership:
     async def start(self) -> None:
         """Joins the group and begins to process."""
         self._processing.start(self)
+        self._watching = start_vital(self._until_crashed(), f"{self._processing.stream.name}-joining")
         await self._app.start()
 
     async def stop(self) -> None:
         """Leaves off cleanly: the batch in hand is finished or was never begun."""
         await self._processing.stop()
+        await stop_vital(self._watching)
         with contextlib.suppress(Exception):
             self._app.consumer.leave_at_stop()
             await asyncio.wait_for(self._app.stop(), STOP_SECONDS)
+
+    async def _until_crashed(self) -> None:
+        """Returns when a part of Faust has crashed: it would stay in the group, and read nothing more."""
+        await self._app._crashed.wait()
+        log.critical("%s: Faust crashed: %r", self._input, self._app.crash_reason)
 
     async def _subscribe(self, stream: Any) -> None:
         """Faust subscribes to what an agent reads. The records themselves come by `take`."""

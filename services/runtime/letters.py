@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import replace
 from hashlib import sha256
 
 from services.core import letters
+from services.core.chain import again, processor_id
 from services.core.letters import (
     REPLAY_MS,
     Letter,
@@ -22,7 +24,7 @@ from services.runtime.forms import NAME_MAX, TEXT_MAX, is_printed
 from services.runtime.kafka import Stored, Topics
 from services.runtime.stepping import read_command
 from services.wire.letters import decode_letters, encode_letters
-from services.wire.records import Asked, Unreadable
+from services.wire.records import CONTRACTS, Asked, Unreadable
 
 UNSAID = "not known: it was put aside without a reason"
 
@@ -94,7 +96,7 @@ def checked_person(actor: str, reason: str | None = None) -> None:
 def _open_letter(known: Letters, origin: Origin) -> Letter:
     letter = known.letters.get(origin)
     if letter is None:
-        raise NotDone(f"There is no letter {origin}. `roundlog dead-letters` lists those that are open.")
+        raise NotDone(f"There is no letter {origin}. `roundlog dead-letters` lists all.")
     if letter.state is LetterState.DISCARDED:
         raise NotDone(f"The letter {origin} was discarded by {letter.actor}: {letter.reason}")
     if letter.state is LetterState.REPLAYED:
@@ -106,9 +108,15 @@ async def discard(kafka: Topics, origin: Origin, actor: str, reason: str) -> Non
     """Notes that nothing is done with a letter; it stays in the log. Raises NotDone, BrokerAway, Unreadable."""
     checked_person(actor, reason)
     log = LettersLog(kafka)
-    _open_letter(await log.read(), origin)
+    _open_letter(await log.read(keep_values=False), origin)
     at = await log.write(origin, LetterDiscarded(actor, reason))
-    letter = (await log.read()).letters[origin]
+    known = await log.read(keep_values=False)
+    letter = known.letters[origin]
+    if letter.state is LetterState.OPEN:
+        raise NotDone(
+            f"{known.replaying[origin].actor} replays the letter {origin} at this moment, so it is not discarded. See the"
+            " letter anew."
+        )
     if (letter.state, letter.actor, letter.reason) != (LetterState.DISCARDED, actor, reason):
         raise NotDone(
             f"Somebody else was faster, so the record {DEAD_LETTERS}-0-{at} says nothing. See the letter anew."
@@ -125,13 +133,25 @@ async def replay(kafka: Topics, origin: Origin, actor: str) -> int:
     log = LettersLog(kafka)
     letter = _open_letter(await log.read(), origin)
     try:
-        read_letter(letter)
+        value = await _bytes_to_send(kafka, letter, read_letter(letter))
     except Unreadable as error:
         raise NotDone(
             f"This version cannot read the letter {origin} either: {error}. It would come back. Replay it when a version"
             " runs that reads it, or discard it."
         ) from None
     begun = await log.write(origin, LetterReplayBegun(actor))
+    known = await _still_ours(log, origin, begun)
+    sent = await _sent_before(kafka, letter, value, known.letters)
+    if sent is None:
+        # To read the topic may have taken longer than a replay may take.
+        await _still_ours(log, origin, begun)
+        sent = await kafka.append(origin.topic, origin.partition, [[(letter.put_aside.key, value)]]) - 1
+    await log.write(origin, LetterReplayed(actor, sent))
+    return sent
+
+
+async def _still_ours(log: LettersLog, origin: Origin, begun: int) -> Letters:
+    """All letters. Raises NotDone where the replay that was begun there is not the one under way."""
     known = await log.read()
     _open_letter(known, origin)
     if known.replaying[origin].at != begun:
@@ -139,21 +159,36 @@ async def replay(kafka: Topics, origin: Origin, actor: str) -> int:
             f"{known.replaying[origin].actor} replays the letter {origin} at this moment. If that was interrupted, try"
             f" again after {REPLAY_MS // 1000} seconds."
         )
-    sent = await _sent_before(kafka, letter, known.letters)
+    return known
+
+
+async def _bytes_to_send(kafka: Topics, letter: Letter, asked: Asked) -> bytes:
+    """Those of the letter; a processor's command gets an id of its own, for later ones of its source may have been taken,
+    and it would count as seen. Raises NotDone where the log has it already."""
+    sent = processor_id(asked.command_id)
     if sent is None:
-        group = [(letter.put_aside.key, letter.put_aside.value)]
-        sent = await kafka.append(origin.topic, origin.partition, [group]) - 1
-    await log.write(origin, LetterReplayed(actor, sent))
-    return sent
+        return letter.put_aside.value
+    stream, key = stream_from(letter.origin.topic), letter.put_aside.key
+    assert stream is not None, "it was read as a command of that stream"
+    contract, ids = CONTRACTS[stream.name], (asked.command_id, again(sent))
+    first, end = (await kafka.ends([stream.name]))[stream.name, letter.origin.partition]
+    async for stored in kafka.read(stream.name, letter.origin.partition, first, end):
+        record = contract.decode_record(stored.value) if stored.key == key else None
+        if record is not None and record.command_id in ids:
+            raise NotDone(
+                f"{asked.command_id} was carried out already: it is record {record.sequence} of {key}. Discard the letter"
+                f" {letter.origin}."
+            )
+    return contract.encode_command(replace(asked, command_id=again(sent)))
 
 
-async def _sent_before(kafka: Topics, letter: Letter, others: Iterable[Origin]) -> int | None:
+async def _sent_before(kafka: Topics, letter: Letter, value: bytes, others: Iterable[Origin]) -> int | None:
     """Where the same bytes stand that an interrupted replay had sent; bytes that were put aside there are not those."""
     topic, partition = letter.origin.topic, letter.origin.partition
     first, end = (await kafka.ends([topic]))[topic, partition]
     put_aside = set(others)
     async for stored in kafka.read(topic, partition, max(first, letter.origin.offset + 1), end):
-        same = (stored.key, stored.value) == (letter.put_aside.key, letter.put_aside.value)
+        same = (stored.key, stored.value) == (letter.put_aside.key, value)
         if same and Origin(topic, partition, stored.offset) not in put_aside:
             return stored.offset
     return None
@@ -165,7 +200,7 @@ async def order_skip(kafka: Topics, origin: Origin, actor: str, reason: str) -> 
     stored = await input_at(kafka, origin)
     log = LettersLog(kafka)
     value_sha256 = sha256(stored.value).digest()
-    if (origin, value_sha256) not in (await log.read()).skips:
+    if (origin, value_sha256) not in (await log.read(keep_values=False)).skips:
         await log.write(origin, SkipOrdered(actor, reason, value_sha256))
 
 

@@ -16,7 +16,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from services.runtime.database import DATABASE_AWAY
 
 if TYPE_CHECKING:
-    from services.runtime.service import Parts
+    from services.runtime.parts import Parts
 
 Figures = Callable[[], Awaitable[Sequence[Metric]]]
 """What one service alone has to say, asked at each scrape. May raise one of DATABASE_AWAY: then it says nothing."""
@@ -125,7 +125,7 @@ class Metrics:
         )
         yield gauge(
             "roundlog_projection_stopped",
-            "1 when the projection stands still before a contradiction in its log.",
+            "1 while the projection stands still before a contradiction in its log, or fails and begins again.",
             int(projection.alarm is not None),
         )
         behind = {(topic, str(partition)): records for (topic, partition), records in projection.behind().items()}
@@ -150,7 +150,9 @@ class Metrics:
         for (command, kind), count in sorted(working.refusals.items()):
             refusals.add_metric((command, kind), count)
         yield refusals
-        yield _counter("roundlog_dead_letters", "Inputs that no schema reads, put aside.", working.dead_total)
+        yield _counter(
+            "roundlog_dead_letters", "Inputs that no schema reads, or no form takes, put aside.", working.dead_total
+        )
         yield _counter(
             "roundlog_overtaken", "Partitions given up because the position had moved.", working.overtaken_total
         )

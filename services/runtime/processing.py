@@ -23,7 +23,8 @@ from services.runtime.stepping import Contradiction, Input, Outcome, PartitionMe
 from services.runtime.vital import start_vital, stop_vital
 from services.wire.records import Unreadable
 
-PENDING_MAX = 10_000
+PENDING_MAX, PENDING_BYTES_MAX = 10_000, 64_000_000
+"""Of inputs, and of their bytes: no more is asked for where so much waits."""
 BATCH_MAX = 2_000
 RETRY_SECONDS = 0.25
 ORDERS_READ_SECONDS = 1.0
@@ -68,7 +69,7 @@ class Processing:
         self.last_step_at = time.monotonic()
         self.assigned_once = asyncio.Event()
         self._pending: dict[int, list[Input]] = {}
-        self._pending_count = 0
+        self._pending_count = self._pending_bytes = 0
         self._arrived = asyncio.Event()
         self._room = asyncio.Event()
         self._room.set()
@@ -106,12 +107,12 @@ class Processing:
     def take(self, fetched: Mapping[int, Iterable[Input]]) -> asyncio.Event:
         """Takes over what was fetched, by partition; the event says when more is welcome."""
         for partition, inputs in fetched.items():
-            pending = self._pending.setdefault(partition, [])
-            before = len(pending)
-            pending.extend(inputs)
-            self._pending_count += len(pending) - before
+            some = list(inputs)
+            self._pending.setdefault(partition, []).extend(some)
+            self._pending_count += len(some)
+            self._pending_bytes += sum(len(item.value) for item in some)
         self._arrived.set()
-        if self._pending_count >= PENDING_MAX:
+        if self._pending_count >= PENDING_MAX or self._pending_bytes >= PENDING_BYTES_MAX:
             self._room.clear()
         return self._room
 
@@ -128,11 +129,17 @@ class Processing:
                 memory = await self._adopt(partition)
                 if memory is not None:
                     self.memories[partition] = memory
-                # Nothing is taken of a partition that stands still, from wherever it is read.
-                positions[partition] = 0 if memory is None else memory.position
+                positions[partition] = await self._input_end(partition) if memory is None else memory.position
             self.assigned_once.set()
         log.info("%s: assigned partitions at %s", self.stream.name, positions)
         return positions
+
+    async def _input_end(self, partition: int) -> int:
+        """From where to read a partition that stands still: nothing is taken of it, and so nothing need be fetched."""
+        try:
+            return (await self.kafka.ends([self.stream.input]))[self.stream.input, partition][1]
+        except BrokerAway:
+            return 0
 
     async def _adopt(self, partition: int) -> PartitionMemory | None:
         """Snapshot, then the own log beyond it; None where the partition must stand still."""
@@ -179,7 +186,7 @@ class Processing:
 
     def _forget_pending(self) -> None:
         self._pending.clear()
-        self._pending_count = 0
+        self._pending_count = self._pending_bytes = 0
         self._room.set()
 
     # The loop ------------------------------------------------------------------------------------------
@@ -200,7 +207,8 @@ class Processing:
                         self._give_up(partition)
 
     async def _process_pending(self) -> None:
-        batches, self._pending, self._pending_count = self._pending, {}, 0
+        batches, self._pending = self._pending, {}
+        self._pending_count = self._pending_bytes = 0
         self._room.set()
         outcomes: list[tuple[PartitionMemory, Outcome]] = []
         for partition, items in batches.items():

@@ -85,8 +85,11 @@ class Writing(Protocol):
     async def stand(self, places: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
         """Where these places stand. Nobody else moves them before this transaction ends."""
 
-    async def advance(self, moved: Mapping[TopicPartition, int], last_ms: int, heads: Sequence[HeadRow]) -> None:
-        """Moves places on, with the heads of the keys that were touched. Their alarm is over."""
+    async def advance(
+        self, moved: Mapping[TopicPartition, int], last_ms: Mapping[TopicPartition, int], heads: Sequence[HeadRow]
+    ) -> None:
+        """Moves places on, with when the last record of each was written and the heads of the keys that were touched.
+        Their alarm is over."""
 
 
 class ReaderTables(Protocol):
@@ -349,9 +352,12 @@ class Projection:
         self, facts: list[Fact], moved: dict[TopicPartition, int], touched: set[tuple[str, str, int]]
     ) -> None:
         """Rows and positions in one transaction. What another instance has written already is left out."""
-        last_ms = max((fact.record.recorded_at_ms for fact in facts), default=0)
+        last_ms: dict[TopicPartition, int] = {}
+        for fact in facts:
+            place = (fact.topic, fact.stored.partition)
+            last_ms[place] = max(last_ms.get(place, 0), fact.record.recorded_at_ms)
         async with self.tables.writing(self.version) as writing:
-            stood = await writing.stand(sorted(moved))
+            stood = await writing.stand(moved)
             self._not_put_back(stood, moved)
             fresh = [fact for fact in facts if fact.stored.offset >= stood[fact.topic, fact.stored.partition]]
             if fresh:
@@ -414,20 +420,30 @@ class _PostgresWriting:
         self._version = version
 
     async def stand(self, places: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
-        stood: dict[TopicPartition, int] = {}
-        for topic, partition in places:
-            await self.connection.execute(
+        asked = sorted(places)
+        stood = await self._locked(asked)
+        if len(stood) < len(asked):
+            await self.connection.executemany(
                 "INSERT INTO readers (reader, topic, partition, position, version) VALUES ($1, $2, $3, 0, $4)"
                 " ON CONFLICT DO NOTHING",
-                self._reader, topic, partition, self._version,
-            )  # fmt: skip
-            stood[topic, partition] = await self.connection.fetchval(
-                "SELECT position FROM readers WHERE reader = $1 AND topic = $2 AND partition = $3 FOR UPDATE",
-                self._reader, topic, partition,
-            )  # fmt: skip
+                [(self._reader, *place, self._version) for place in asked],
+            )
+            stood = await self._locked(asked)
         return stood
 
-    async def advance(self, moved: Mapping[TopicPartition, int], last_ms: int, heads: Sequence[HeadRow]) -> None:
+    async def _locked(self, places: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
+        # In one order for every instance, so that none waits for another in a circle.
+        rows = await self.connection.fetch(
+            "SELECT topic, partition, position FROM readers WHERE reader = $1"
+            " AND (topic, partition) IN (SELECT * FROM unnest($2::text[], $3::int[]))"
+            " ORDER BY topic, partition FOR UPDATE",
+            self._reader, *(list(column) for column in zip(*places, strict=True)),
+        )  # fmt: skip
+        return {(row["topic"], row["partition"]): row["position"] for row in rows}
+
+    async def advance(
+        self, moved: Mapping[TopicPartition, int], last_ms: Mapping[TopicPartition, int], heads: Sequence[HeadRow]
+    ) -> None:
         if heads:
             await self.connection.execute(
                 "INSERT INTO heads (reader, topic, partition, key, sequence, hash, state)"
@@ -439,5 +455,5 @@ class _PostgresWriting:
         await self.connection.executemany(
             "UPDATE readers SET position = $4, last_ms = greatest(last_ms, $5), alarm = NULL"
             " WHERE reader = $1 AND topic = $2 AND partition = $3",
-            [(self._reader, topic, partition, end, last_ms) for (topic, partition), end in moved.items()],
+            [(self._reader, *place, end, last_ms.get(place, 0)) for place, end in moved.items()],
         )

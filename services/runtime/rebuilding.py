@@ -15,16 +15,17 @@ from services.core.rules import RuleBook
 from services.flow import PARTITIONS, PORTS
 from services.runtime.desk import Desk
 from services.runtime.kafka import Kafka, Stored
+from services.runtime.parts import Definition
 from services.runtime.projecting import Projection
 from services.runtime.provision import PROVISIONING_LOCK, provision_tables
-from services.runtime.service import Definition, projection_of
+from services.runtime.service import projection_of
 from services.runtime.snapshots import PostgresTables, Snapshots
 from services.runtime.stepping import Contradiction, Input, PartitionMemory, Stepper, read_command
 from services.runtime.watching import Watch
 from services.wire.records import CONTRACTS, Unreadable
 
 CHUNK = 2_000
-"""Services take it before they make their tables, so that none begins while it is held here."""
+"""So many records are applied in one transaction."""
 
 Say = Callable[[str], None]
 Place = tuple[str, int]

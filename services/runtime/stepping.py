@@ -12,7 +12,7 @@ from hashlib import blake2b, sha256
 from typing import Any
 
 from services.core.asking import Asking, Following
-from services.core.chain import Head, ProcessorId, processor_id
+from services.core.chain import Head, ProcessorId, processor_id, sent_again
 from services.core.letters import Origin, Place, SkipOrdered
 from services.core.refusal import Refused
 from services.core.rules import RuleBook
@@ -140,8 +140,8 @@ class Chain:
 class Seen:
     """The commands whose records a key's log holds: a repeat of one changes nothing.
 
-    For each processor and key that sent commands the highest (sequence, number); for people the hashes
-    of the last ids.
+    For each processor and key that sent commands the highest (sequence, number); for people, and for commands that they
+    sent back, the hashes of the last ids.
     """
 
     def __init__(self, persons: bytes = b"") -> None:
@@ -157,9 +157,13 @@ class Seen:
 
     def has(self, command_id: str) -> bool:
         sent = processor_id(command_id)
-        if sent is None:
-            return _short(command_id) in self._persons
-        return (sent.sequence, sent.number) <= self.marks.get(f"{sent.stream}/{sent.key}", (0, -1))
+        if sent is not None:
+            return (sent.sequence, sent.number) <= self._mark(sent)
+        back = sent_again(command_id)
+        # The mark stands just there where the command itself has come at last.
+        return _short(command_id) in self._persons or (
+            back is not None and (back.sequence, back.number) == self._mark(back)
+        )
 
     def add(self, command_id: str) -> None:
         sent = processor_id(command_id)
@@ -167,10 +171,14 @@ class Seen:
             short = _short(command_id)
             if not self._persons or self._persons[-1] != short:
                 self._persons.append(short)
-            return
-        source = f"{sent.stream}/{sent.key}"
-        self.marks[source] = (sent.sequence, sent.number)
-        self.touched.add(source)
+            sent = sent_again(command_id)
+        if sent is not None:
+            source = f"{sent.stream}/{sent.key}"
+            self.marks[source] = max(self._mark(sent), (sent.sequence, sent.number))
+            self.touched.add(source)
+
+    def _mark(self, sent: ProcessorId) -> tuple[int, int]:
+        return self.marks.get(f"{sent.stream}/{sent.key}", (0, -1))
 
 
 def _short(command_id: str) -> bytes:

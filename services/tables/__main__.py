@@ -1,7 +1,8 @@
 """The service that decides what happens at a table: `python -m services.tables`."""
 
 from services.flow import PORTS, stream_of
-from services.runtime.service import Definition, run
+from services.runtime.parts import Definition
+from services.runtime.service import run
 from services.tables.api import FORMS, feed, routes, stamp
 from services.tables.processor import PROCESSOR
 from services.tables.projection import JACKPOTS, ROUNDS, apply

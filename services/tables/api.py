@@ -11,8 +11,9 @@ from services.core.names import ProgressiveId
 from services.flow import PARTITIONS
 from services.runtime.desk import Away
 from services.runtime.forms import Forms
+from services.runtime.http import EventStream, checked_key, event_stream
 from services.runtime.kafka import BrokerAway, partition_of
-from services.runtime.service import EventStream, Parts, checked_key, event_stream
+from services.runtime.parts import Parts
 from services.tables.projection import OpenUnder
 
 FORMS = Forms(

@@ -2,7 +2,8 @@
 
 from services.core.sheets import WagerSheet
 from services.flow import PORTS, stream_of
-from services.runtime.service import Definition, run
+from services.runtime.parts import Definition
+from services.runtime.service import run
 from services.wagers.api import routes
 from services.wagers.processor import PROCESSOR
 from services.wagers.projection import WAGERS, apply

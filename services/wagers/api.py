@@ -5,7 +5,8 @@ from typing import Any
 from fastapi import APIRouter, HTTPException
 
 from services.core import sheets
-from services.runtime.service import Parts, checked_round_id
+from services.runtime.http import checked_round_id
+from services.runtime.parts import Parts
 from services.runtime.sheets import read_sheet
 
 

@@ -12,8 +12,9 @@ from services.core import letters
 from services.core.letters import LetterPutAside, Origin
 from services.wire.records import CONTRACTS, OneOf
 
-VALUE_BYTES_KEPT = 400_000
-"""Of a letter no more is kept: it must fit in one batch, and no command is that long."""
+VALUE_BYTES_KEPT, KEY_KEPT = 400_000, 1_000
+"""Of a letter no more bytes are kept, and of its key no more characters: it must fit in one batch, and no command is that
+long."""
 
 _EVENTS = OneOf(letters.Event, letters_pb2)
 _RECORD: Any = letters_pb2.LettersRecord
@@ -29,7 +30,9 @@ def encode_letters(origin: Origin, event: letters.Event) -> tuple[str, bytes]:
 def put_aside(origin: Origin, key: str, value: bytes, at_ms: int, reason: str) -> tuple[str, bytes]:
     """The record of a letter: an input whose bytes no schema reads, and why."""
     kept = value[:VALUE_BYTES_KEPT]
-    return encode_letters(origin, LetterPutAside(key, kept, at_ms, reason, len(value), sha256(value).digest()))
+    return encode_letters(
+        origin, LetterPutAside(key[:KEY_KEPT], kept, at_ms, reason, len(value), sha256(value).digest())
+    )
 
 
 def decode_letters(key: str, stored: bytes) -> tuple[Origin, letters.Event] | None:

@@ -32,7 +32,7 @@ def main(names: list[str]) -> None:
     if unknown:
         sys.exit(f"There is no row {', '.join(unknown)}. Rows: {', '.join(ROWS)}.")
     print(machine(), end="\n\n", flush=True)
-    print(Row("what", "figure", "at least", ratio="ratio").shown())
+    print(Row("what", "figure", "aim", ratio="ratio").shown())
     memory = Memory()
     start = time.monotonic()
     for name in names or ROWS:

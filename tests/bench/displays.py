@@ -25,6 +25,7 @@ from services.runtime.local import ROOT
 from services.wire.records import CONTRACTS, Asked
 from tests.bench.harness import MEMORY_AIM_MB, Memory, Row, house, percentile, resident
 from tests.bench.material import RULES
+from tests.bench.sustained import until_quiet
 from tests.support.house import House
 
 PROGRESSIVE = "progressive-1"
@@ -126,8 +127,8 @@ def watched(opened: House, displays: int, act: Act) -> list[_Shown]:
     try:
         assert process.stdout is not None
         process.stdout.readline()
-        marks = asyncio.run(_with_client(opened.kafka.bootstrap, act))
-        said, _ = process.communicate(timeout=60)
+        marks = asyncio.run(_with_client(opened, act))
+        said, _ = process.communicate(f"{max(sequence for sequence, _, _ in marks)}\n", timeout=60)
     finally:
         process.kill()
         process.wait()
@@ -141,12 +142,12 @@ def _shown(whole: list[tuple[int, int]], sequence: int, due: int, hit: bool) -> 
     return _Shown(hit, (whole[place][1] - due) / 1e6 if place < len(whole) else None)
 
 
-async def _with_client(servers: str, act: Act) -> list[tuple[int, int, bool]]:
+async def _with_client(opened: House, act: Act) -> list[tuple[int, int, bool]]:
     """Acts; then (sequence, when it was due, hit) of every command, from the log."""
-    kafka = Kafka(servers)
+    kafka = Kafka(opened.kafka.bootstrap)
     try:
         await act(kafka)
-        await asyncio.sleep(2.0)  # the last deltas are on their way
+        await until_quiet(kafka, opened.dsn, "jackpots")
         return await _marks(kafka)
     finally:
         await kafka.close()

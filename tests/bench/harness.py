@@ -27,7 +27,7 @@ MEMORY_AIM_MB = 150.0
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the report. `short` and `ok` are said where there is an aim that the figure can be held to."""
+    """One line of the report. `reached` says `ok` or `short` where there is an aim that the figure can be held to."""
 
     what: str
     figure: str

@@ -1,7 +1,8 @@
 """Displays: many open feeds of one progressive, in a process of their own.
 
-`python -m tests.bench.watchers PORT PROGRESSIVE COUNT` says `ready`, and at the end of its input prints, for each
-delta by its id, how many displays it reached and when the last of them had it (nanoseconds, by `time.monotonic_ns`).
+`python -m tests.bench.watchers PORT PROGRESSIVE COUNT` says `ready` and is then told a sequence. Once every display has it,
+or after a while, it prints for each delta by its id how many displays it reached and when the last of them had it
+(nanoseconds, by `time.monotonic_ns`).
 """
 
 import asyncio
@@ -13,6 +14,7 @@ import time
 
 DELTA = re.compile(rb"^id: (\d+)\nevent: delta", re.MULTILINE)
 OPENED_AT_ONCE = 50
+LAST_SECONDS = 20.0
 
 
 class Seen:
@@ -26,6 +28,10 @@ class Seen:
     def note(self, sequence: int) -> None:
         count, _ = self.deltas.get(sequence, (0, 0))
         self.deltas[sequence] = (count + 1, time.monotonic_ns())
+
+    def all_have(self, sequence: int, displays: int) -> bool:
+        """Whether so many displays have a delta that ends there or later."""
+        return any(reached == displays for last, (reached, _) in self.deltas.items() if last >= sequence)
 
 
 class Display(asyncio.Protocol):
@@ -54,7 +60,7 @@ class Display(asyncio.Protocol):
 
 
 async def watch(port: int, progressive_id: str, count: int) -> None:
-    """Opens the feeds and stays until the input ends."""
+    """Opens the feeds, and stays until all of them have shown the sequence that it is told."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
     loop = asyncio.get_running_loop()
@@ -67,7 +73,10 @@ async def watch(port: int, progressive_id: str, count: int) -> None:
     while seen.begun < count:
         await asyncio.sleep(0.05)
     print("ready", flush=True)
-    await asyncio.to_thread(sys.stdin.read)
+    wanted = int(await asyncio.to_thread(sys.stdin.readline))
+    deadline = time.monotonic() + LAST_SECONDS
+    while not seen.all_have(wanted, count) and time.monotonic() < deadline:
+        await asyncio.sleep(0.05)
     print(json.dumps([[sequence, reached, last] for sequence, (reached, last) in sorted(seen.deltas.items())]))
     used = resource.getrusage(resource.RUSAGE_SELF)
     print(f"{seen.bytes / 1e6:.1f} MB read, {used.ru_utime + used.ru_stime:.1f} s of a core", file=sys.stderr)

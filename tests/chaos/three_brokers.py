@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, cast
 
@@ -40,17 +41,19 @@ class Depositors:
         """When, the status, and what was said where it was no 200."""
         self.deposited: Counter[str] = Counter()
         self._stop = threading.Event()
-        self._threads = [threading.Thread(target=self._run, args=(f"player-{n}",)) for n in range(1, ACCOUNTS + 1)]
+        self._threads = ThreadPoolExecutor(ACCOUNTS)
+        self._running: list[Future[None]] = []
 
     def __enter__(self) -> "Depositors":
-        for thread in self._threads:
-            thread.start()
+        self._running = [self._threads.submit(self._run, f"player-{n}") for n in range(1, ACCOUNTS + 1)]
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Raises what went wrong with any of them."""
         self._stop.set()
-        for thread in self._threads:
-            thread.join()
+        self._threads.shutdown()
+        for each in self._running:
+            each.result()
 
     def _run(self, account: str) -> None:
         with httpx.Client(timeout=30) as client:

@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Any, cast
 
 import asyncpg
 import pytest
 
-from services.runtime import database
+from services.flow import BY_NAME
+from services.runtime import database, desk
 from services.runtime.database import pool_of
 from services.runtime.provision import provision_tables
 from services.runtime.snapshots import PostgresTables, Snapshots
@@ -136,4 +138,25 @@ async def test_who_is_paused_in_a_transaction_keeps_no_rows_from_the_others(
             await other.execute(MARKED)
     finally:
         await other.close()
+        pool.terminate()
+
+
+@pytest.mark.timeout(60)
+async def test_old_outcomes_are_dropped_to_the_last_however_many(
+    postgres: parts.Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(desk, "FORGOTTEN_AT_ONCE", 10)
+    pool = await pool_of(await database_of(postgres, "roundlog_forgets"))
+    try:
+        now_ms = 10 * desk.KEPT_MS
+        young, old = now_ms - desk.KEPT_MS, now_ms - desk.KEPT_MS - 1
+        await pool.executemany(
+            "INSERT INTO outcomes (stream, command_id, request_hash, at_ms, status, answer) VALUES ($1, $2, '', $3, 200, '')",
+            [(stream, f"{number}", old if number < 25 else young) for stream in ("accounts", "rounds") for number in range(28)],
+        )  # fmt: skip
+        some = desk.Desk(BY_NAME["accounts"], cast(Any, None), pool, cast(Any, None), 1.0)
+        await some.forget_old(now_ms)
+        left = await pool.fetch("SELECT stream, count(*) FROM outcomes GROUP BY stream ORDER BY stream")
+        assert [tuple(row) for row in left] == [("accounts", 3), ("rounds", 28)]
+    finally:
         pool.terminate()

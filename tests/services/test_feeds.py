@@ -324,3 +324,14 @@ def test_the_feed_of_a_progressive_is_open_and_names_nobody() -> None:
         assert not of_people & set(told_["events"][0]["claim"])
 
     asyncio.run(scene())
+
+
+async def test_what_is_remembered_is_bounded_over_all_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five keys with four deltas each; twelve are remembered, the last ones of all."""
+    monkeypatch.setattr(runtime_feeds, "REMEMBERED_OF_ALL", 12)
+    some = feeds()
+    for sequence in range(1, 5):
+        for number in range(5):
+            some.tell([fact(sequence, key=f"account-{number}")])
+    assert sum(len(kept.remembered) for kept in some._keys.values()) == 12
+    assert [len(some._keys[f"account-{number}"].remembered) for number in range(5)] == [2, 2, 2, 3, 3]

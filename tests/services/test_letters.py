@@ -7,13 +7,16 @@ from typing import Any, cast
 
 import pytest
 
+from services.accounts.processor import PROCESSOR as ACCOUNTS
 from services.core import accounts
 from services.core.letters import REPLAY_MS, LetterState, Origin
-from services.flow import DEAD_LETTERS, PARTITIONS, command_topics
+from services.flow import DEAD_LETTERS, PARTITIONS, command_topics, logs
 from services.runtime.kafka import Kafka, Stored
 from services.runtime.letters import LettersLog, NotDone, discard, order_skip, replay
+from services.runtime.stepping import Input, PartitionMemory, Stepper
 from services.wire.letters import put_aside
 from services.wire.records import CONTRACTS, Asked
+from tests.support.worlds import BOOK
 
 WHERE = Origin("account-commands", 2, 1)
 READABLE = CONTRACTS["accounts"].encode_command(Asked("key-1", "cage", b"", accounts.Deposit(500, "chips")))
@@ -28,7 +31,9 @@ class Topics:
 
     def __init__(self) -> None:
         self.held: dict[tuple[str, int], list[Stored]] = {(DEAD_LETTERS, 0): []}
-        self.held |= {(topic, partition): [] for topic in command_topics() for partition in range(PARTITIONS)}
+        self.held |= {
+            (topic, partition): [] for topic in (*command_topics(), *logs()) for partition in range(PARTITIONS)
+        }
         self.now_ms = 1_800_000_000_000
         self.calls_left: float = float("inf")
 
@@ -176,3 +181,75 @@ def test_only_an_input_is_passed_over(where: Origin) -> None:
     with pytest.raises(NotDone, match="No processor reads an input"):
         run(order_skip(kafka(of), where, "manager", "a defect"))
     assert len(of.held[DEAD_LETTERS, 0]) == 1
+
+
+# A processor's command ------------------------------------------------------------------------------------
+
+SENT = "wagers/table-1/50/0"
+WINNINGS = accounts.CreditWinnings(900, "table-1-3", 2, "ante")
+
+
+def of_a_processor(command_id: str = SENT) -> bytes:
+    return CONTRACTS["accounts"].encode_command(Asked(command_id, "wagers", b"", WINNINGS))
+
+
+def answered(of: Topics, command_id: str) -> None:
+    """The log has a record of that command."""
+    stepper = Stepper(ACCOUNTS, BOOK)
+    memory = PartitionMemory(2, 0, 0, 0)
+    item = Input(0, of.now_ms, "ann", of_a_processor(command_id))
+    [[(key, stored)]] = stepper.step(memory, [item]).groups
+    of.held["accounts", 2] = [Stored("accounts", 2, 0, of.now_ms, key, stored)]
+
+
+def test_a_processors_command_is_sent_back_under_an_id_of_its_own() -> None:
+    """Later commands of its source were taken since: under its own it would count as seen."""
+    of = topics(of_a_processor())
+    run(replay(kafka(of), WHERE, "manager"))
+    assert sent(of) == [of_a_processor("again/wagers/table-1/50/0")]
+
+
+@pytest.mark.parametrize("command_id", [SENT, f"again/{SENT}"])
+def test_a_processors_command_that_the_log_has_is_not_sent_back(command_id: str) -> None:
+    of = topics(of_a_processor())
+    answered(of, command_id)
+    with pytest.raises(NotDone, match=r"wagers/table-1/50/0 was carried out already: it is record 1 of ann"):
+        run(replay(kafka(of), WHERE, "manager"))
+    assert sent(of) == [] and state(of).state is LetterState.OPEN
+
+
+def test_who_was_interrupted_finds_what_was_sent_of_a_processor() -> None:
+    for calls in itertools.count():
+        of = topics(of_a_processor())
+        of.calls_left = calls
+        try:
+            run(replay(kafka(of), WHERE, "manager"))
+        except Interrupted:
+            of.calls_left, of.now_ms = float("inf"), of.now_ms + REPLAY_MS + 1
+            if state(of).state is LetterState.OPEN:
+                run(replay(kafka(of), WHERE, "other"))
+            assert len(sent(of)) == 1, f"interrupted at call {calls}"
+        else:
+            break
+    assert calls > 6
+
+
+def test_what_is_being_replayed_is_not_discarded() -> None:
+    """Wherever the discard comes, a letter is not both discarded and sent."""
+    for calls in itertools.count():
+        of = topics()
+        of.calls_left = calls
+        try:
+            run(replay(kafka(of), WHERE, "manager"))
+        except Interrupted:
+            pass
+        else:
+            break
+        of.calls_left = float("inf")
+        try:
+            run(discard(kafka(of), WHERE, "other", "no use"))
+        except NotDone:
+            assert state(of).state is not LetterState.DISCARDED
+        else:
+            assert sent(of) == [] and state(of).state is LetterState.DISCARDED
+    assert calls > 4

@@ -1,5 +1,6 @@
 """Steps without IO: duplicates, contradictions, dead letters, decisions that fail, and taking up a partition again."""
 
+import re
 from dataclasses import replace
 from functools import cache
 from hashlib import sha256
@@ -8,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from services.core import rounds, wagers
+from services.core import accounts, rounds, wagers
 from services.core.asking import Asking
 from services.core.chain import GENESIS, Head
 from services.core.letters import LetterPutAside, Origin, SkipOrdered
 from services.core.refusal import Refused
 from services.core.rules import RuleBook
+from services.runtime.forms import COMMAND_ID_PATTERN
 from services.runtime.memory import MemoryHouse
 from services.runtime.stepping import (
     HASHES_REMEMBERED,
@@ -439,3 +441,36 @@ def test_what_fails_behind_a_decision_leaves_no_half_of_an_answer(part: str, pro
     assert memory.position == first, "it stands before the input that failed"
     assert (outcome.groups, outcome.sent) == ([], [])
     assert [(known.own.head, known.input.head.sequence) for known in memory.keys.values()] == [(Head(), first)]
+
+
+# Sent back ------------------------------------------------------------------------------------------------
+
+
+def credit(offset: int, command_id: str) -> Input:
+    command = accounts.CreditWinnings(900, f"table-1-{offset}", 2, "ante")
+    return Input(offset, AT_MS, "ann", CONTRACTS["accounts"].encode_command(Asked(command_id, "wagers", b"", command)))
+
+
+def taken(*command_ids: str) -> list[str]:
+    """The ids that came into the log, of commands that came one after the other."""
+    stepper, memory = Stepper(BY_STREAM["accounts"], BOOK), PartitionMemory(0, 0, 0, 0)
+    groups = stepper.step(memory, [credit(offset, each) for offset, each in enumerate(command_ids)]).groups
+    return [CONTRACTS["accounts"].decode_record(group[0][1]).command_id for group in groups]
+
+
+FIRST, SECOND, THIRD = (f"wagers/table-1/{number}/0" for number in (1, 2, 3))
+SECOND_AGAIN = f"again/{SECOND}"
+
+
+def test_what_was_put_aside_and_sent_back_is_carried_out_though_later_ones_were_taken() -> None:
+    assert taken(FIRST, THIRD, SECOND_AGAIN) == [FIRST, THIRD, SECOND_AGAIN]
+
+
+def test_what_was_sent_back_is_carried_out_once_whatever_comes_again() -> None:
+    assert taken(FIRST, SECOND_AGAIN, SECOND_AGAIN, SECOND, THIRD) == [FIRST, SECOND_AGAIN, THIRD]
+    assert taken(FIRST, THIRD, SECOND_AGAIN, SECOND_AGAIN, THIRD) == [FIRST, THIRD, SECOND_AGAIN]
+    assert taken(FIRST, SECOND, SECOND_AGAIN) == [FIRST, SECOND]
+
+
+def test_nobody_who_asks_by_http_can_send_back() -> None:
+    assert not re.fullmatch(COMMAND_ID_PATTERN, SECOND_AGAIN)

@@ -11,7 +11,9 @@ from services.core.accounts import AccountOpened, OpenAccount
 from services.flow import BY_NAME, PARTITIONS
 from services.runtime.desk import Away, Desk
 from services.runtime.kafka import BrokerAway, Stored, partition_of
+from services.runtime.processing import Processing
 from services.runtime.projecting import Fact
+from services.runtime.stepping import Input
 from services.wire.records import Asked, Cause, Record
 
 ANSWER_SECONDS = 0.05
@@ -23,8 +25,13 @@ class Broker:
 
     def __init__(self) -> None:
         self.saying = asyncio.Event()
+        self.takes_after: float | None = None
+        """Seconds, where it takes the record at last."""
 
     async def append(self, topic: str, partition: int, groups: Any) -> int:
+        if self.takes_after is not None:
+            await asyncio.sleep(self.takes_after)
+            return 1
         await self.saying.wait()
         raise BrokerAway("fewer copies than must have it")
 
@@ -84,3 +91,33 @@ async def test_outcomes_that_lack_what_was_told_before_turn_the_caller_away() ->
     something_told(desk)
     with pytest.raises(Away):
         await desk.ask("ann", ASKED)
+
+
+@pytest.mark.timeout(20)
+async def test_a_caller_waits_no_longer_than_told_whatever_the_time_is_spent_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of the time nine tenths go into the append; what is left of it is waited for the answer."""
+    desk, broker = desk_on(Outcomes())
+    broker.takes_after = 0.9 * ANSWER_SECONDS
+    waits: list[float] = []
+    wait = asyncio.wait
+
+    async def noted(waiting: Any, *, timeout: float | None = None, **how: Any) -> Any:
+        if timeout is not None:
+            waits.append(timeout)
+        return await wait(waiting, timeout=timeout, **how)
+
+    monkeypatch.setattr(asyncio, "wait", noted)
+    assert await desk.ask("ann", ASKED) is None
+    appending, answering = waits
+    assert appending <= ANSWER_SECONDS and answering <= 0.1 * ANSWER_SECONDS
+
+
+def test_what_waits_is_bounded_by_its_bytes_too() -> None:
+    processing = Processing(cast(Any, SimpleNamespace(stream=BY_NAME["accounts"])), cast(Any, None), cast(Any, None))
+    long = b"\0" * 1_000_000
+    for offset in range(64):
+        assert processing.take({0: []}).is_set(), f"{offset} records of a million bytes wait"
+        processing.take({0: [Input(offset, 0, "ann", long)]})
+    assert not processing.take({0: []}).is_set()

@@ -51,7 +51,7 @@ def rates(chance: Random) -> Rates:
 
 
 class Faults:
-    """Draws the fates. `told` says what happened, for whoever reads a failing seed."""
+    """Draws the fates."""
 
     def __init__(self, chance: Random) -> None:
         self._chance = chance

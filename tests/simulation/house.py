@@ -16,9 +16,9 @@ from services.flow import PARTITIONS, STREAMS, Stream
 from services.runtime import vital
 from services.runtime.desk import Answer, Desk
 from services.runtime.kafka import partition_of
+from services.runtime.parts import Definition
 from services.runtime.processing import Processing
 from services.runtime.projecting import Projection
-from services.runtime.service import Definition
 from services.runtime.snapshots import Snapshots
 from services.runtime.stepping import Processor, Stepper
 from services.wire.records import Asked
@@ -246,7 +246,7 @@ class House:
     async def _serve(
         self, instance: Instance, key: str, asked: Asked, answered: "Callable[[Answer | None], None]"
     ) -> None:
-        """What the command routes of `runtime/service.py` do."""
+        """What the command routes of `runtime/http.py` do."""
         desk, stamp = instance.desk, instance.definition.stamp
         assert desk is not None
         heartbeat = SimpleNamespace(age_ms=self.chance.choice((0, 0, 0, 0, 2_000)))

@@ -393,7 +393,9 @@ class ReaderWriting:
         self._stood = await self._database.transaction(f"stand {self._reader}", act)
         return dict(self._stood)
 
-    async def advance(self, moved: Mapping[TopicPartition, int], last_ms: int, heads: Sequence[HeadRow]) -> None:
+    async def advance(
+        self, moved: Mapping[TopicPartition, int], last_ms: Mapping[TopicPartition, int], heads: Sequence[HeadRow]
+    ) -> None:
         self._moved, self._heads = moved, heads
 
     def commit(self, rows: Rows) -> None:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from roundlog.letters.v1 import letters_pb2
 from services.core import letters, rounds
 from services.core.letters import Origin
+from services.runtime.kafka import BATCH_BYTES_MAX
 from services.wire.letters import VALUE_BYTES_KEPT, as_text, decode_letters, encode_letters, put_aside
 from services.wire.records import CONTRACTS, Asked, Unreadable
 from tests.wire.values import values
@@ -57,3 +58,8 @@ def test_what_can_be_read_of_bytes_is_said() -> None:
     assert as_text("rounds", sent) == 'command_id: "key-7" actor: "dealer" fold { seat: 3 }'
     assert as_text(None, sent) == '1: "key-7" 2: "dealer" 24 { 1: 3 }'
     assert as_text("rounds", b"\xff") is None
+
+
+def test_a_letter_fits_in_one_batch_however_long_its_key_and_its_bytes() -> None:
+    key, stored = put_aside(Origin("round-commands", 0, 1), "x" * 600_000, b"\0" * 400_000, 0, "no id")
+    assert len(key) + len(stored) < BATCH_BYTES_MAX
