@@ -61,6 +61,10 @@ def say(line: str) -> None:
         # Python flushes once more at its end, and would complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise PipeClosed from None
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"The output cannot be written: {error.strerror}.", file=sys.stderr)
+        raise SystemExit(AWAY) from None
 
 
 def note(line: str) -> None:

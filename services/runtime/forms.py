@@ -105,7 +105,7 @@ _SAID = {
     "multiple": "a whole number, from 1",
     "count": "a whole number, from 0",
     "number": "a whole number, from 1",
-    "cents": "a whole number of cents, from 1",
+    "cents": f"a whole number of cents, from 1 to {CENTS_MAX}",
     "ppm": "parts per million of the wager, from 0 to 1000000",
     "position": "a seat's number or dealer",
     "game": "a game's name such as mississippi_stud",
@@ -313,8 +313,11 @@ def read_document(body: bytes, such_as: str) -> dict[str, Any]:
 
     try:
         document = json.loads(body, object_pairs_hook=once)
-    except (ValueError, RecursionError) as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Malformed(f"The body is not JSON: {error}.") from None
+    except ValueError:
+        # Python reads no whole number of thousands of digits.
+        raise Malformed("The body has a number of too many digits.") from None
     if not isinstance(document, dict):
         raise Malformed(f"The body must be a JSON object such as {such_as}.")
     return document

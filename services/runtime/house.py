@@ -240,7 +240,14 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--no-services", action="store_true", help="Kafka and PostgreSQL alone: for `roundlog rebuild`")
     parser.add_argument("--data", type=Path, default=LOCAL / "data", help=argparse.SUPPRESS)
     parser.add_argument("--logs", type=Path, default=LOCAL / "log", help=argparse.SUPPRESS)
-    return parser.parse_args(words)
+    told = parser.parse_args(words)
+    if told.tables is not None and told.tables < 1:
+        parser.error("--tables is 1 or more")
+    if told.rounds is not None and told.rounds < 0:
+        parser.error("--rounds is 0 (until it is stopped) or more")
+    if told.pace is not None and not 0 <= told.pace < float("inf"):
+        parser.error("--pace is 0 (as fast as it goes) or more rounds a minute")
+    return told
 
 
 def floor_words(options: argparse.Namespace) -> list[str]:

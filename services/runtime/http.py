@@ -167,7 +167,10 @@ def command_routes(parts: Parts, forms: Forms) -> APIRouter:
         command = forms.read(body)
         checked_key(key)
         person: Person = request.state.person
-        command_id = _checked_command_id(request.headers.get("idempotency-key", str(uuid.uuid4())))
+        told = request.headers.getlist("idempotency-key")
+        if len(told) > 1:
+            raise Malformed(f"There are {len(told)} Idempotency-Keys. A command has one.")
+        command_id = _checked_command_id(told[0] if told else str(uuid.uuid4()))
         actor = person.name
         _may_ask(person, command)
         asked = Asked(command_id, actor, _request_hash(key, actor, body), command)

@@ -164,13 +164,13 @@ async def _still_ours(log: LettersLog, origin: Origin, begun: int) -> Letters:
 
 async def _bytes_to_send(kafka: Topics, letter: Letter, asked: Asked) -> bytes:
     """Those of the letter; a processor's command gets an id of its own, for later ones of its source may have been taken,
-    and it would count as seen. Raises NotDone where the log has it already."""
+    and it would count as seen. Raises NotDone where the log has it already: the processor remembers some ids, not all."""
     sent = processor_id(asked.command_id)
-    if sent is None:
-        return letter.put_aside.value
     stream, key = stream_from(letter.origin.topic), letter.put_aside.key
     assert stream is not None, "it was read as a command of that stream"
-    contract, ids = CONTRACTS[stream.name], (asked.command_id, again(sent))
+    contract, ids = CONTRACTS[stream.name], {asked.command_id}
+    if sent is not None:
+        ids.add(again(sent))
     first, end = (await kafka.ends([stream.name]))[stream.name, letter.origin.partition]
     async for stored in kafka.read(stream.name, letter.origin.partition, first, end):
         record = contract.decode_record(stored.value) if stored.key == key else None
@@ -179,19 +179,39 @@ async def _bytes_to_send(kafka: Topics, letter: Letter, asked: Asked) -> bytes:
                 f"{asked.command_id} was carried out already: it is record {record.sequence} of {key}. Discard the letter"
                 f" {letter.origin}."
             )
+    if sent is None:
+        return letter.put_aside.value
     return contract.encode_command(replace(asked, command_id=again(sent)))
 
 
 async def _sent_before(kafka: Topics, letter: Letter, value: bytes, others: Iterable[Origin]) -> int | None:
-    """Where the same bytes stand that an interrupted replay had sent; bytes that were put aside there are not those."""
+    """Where the same bytes stand that an interrupted replay had sent; bytes that were put aside there are not those.
+
+    Raises NotDone where the command itself has come again behind the letter: it is taken, or will be.
+    """
+    command_id = read_letter(letter).command_id
     topic, partition = letter.origin.topic, letter.origin.partition
     first, end = (await kafka.ends([topic]))[topic, partition]
     put_aside = set(others)
     async for stored in kafka.read(topic, partition, max(first, letter.origin.offset + 1), end):
-        same = (stored.key, stored.value) == (letter.put_aside.key, value)
-        if same and Origin(topic, partition, stored.offset) not in put_aside:
+        if stored.key != letter.put_aside.key or Origin(topic, partition, stored.offset) in put_aside:
+            continue
+        if stored.value == value:
             return stored.offset
+        if _id_of(topic, stored) == command_id:
+            raise NotDone(
+                f"{command_id} has come again, as {topic}-{partition}-{stored.offset}: it is taken from there. Discard the"
+                f" letter {letter.origin}."
+            )
     return None
+
+
+def _id_of(topic: str, stored: Stored) -> str | None:
+    stream = stream_from(topic)
+    try:
+        return None if stream is None else read_command(stream.name, stored.key, stored.value).command_id
+    except Unreadable:
+        return None
 
 
 async def order_skip(kafka: Topics, origin: Origin, actor: str, reason: str) -> None:

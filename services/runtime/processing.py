@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from services.core.letters import Place
 from services.flow import DEAD_LETTERS, PARTITIONS, stream_of
 from services.runtime import journal
-from services.runtime.database import DATABASE_AWAY
+from services.runtime.database import DATABASE_AWAY, reason_of
 from services.runtime.kafka import BrokerAway, Topics, partition_of
 from services.runtime.letters import LettersLog
 from services.runtime.snapshots import Snapshots
@@ -147,7 +147,7 @@ class Processing:
             try:
                 return await self._adopt_once(partition)
             except (BrokerAway, *DATABASE_AWAY) as error:
-                log.warning("%s-%s: cannot be taken over yet: %s", self.stream.name, partition, error)
+                log.warning("%s-%s: cannot be taken over yet: %s", self.stream.name, partition, reason_of(error))
                 await asyncio.sleep(RETRY_SECONDS)
             except Contradiction as error:
                 await self._stand_still(partition, str(error))
@@ -317,8 +317,8 @@ class Processing:
             try:
                 done = await act(argument)
             except (BrokerAway, *DATABASE_AWAY) as error:
-                log.warning("%s: %s cannot be written yet: %s", self.stream.name, what, error)
-                self.waits = f"{what} cannot be written yet: {error}"
+                log.warning("%s: %s cannot be written yet: %s", self.stream.name, what, reason_of(error))
+                self.waits = f"{what} cannot be written yet: {reason_of(error)}"
                 await asyncio.sleep(RETRY_SECONDS)
             else:
                 self.waits = None

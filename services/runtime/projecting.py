@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import asyncpg
 
 from services.core.chain import Head
-from services.runtime.database import DATABASE_AWAY, fetch_in_time
+from services.runtime.database import DATABASE_AWAY, fetch_in_time, reason_of
 from services.runtime.kafka import BrokerAway, Stored, Tail
 from services.runtime.stepping import Chain, Contradiction, newer_writer
 from services.runtime.vital import start_vital, stop_vital
@@ -233,8 +233,8 @@ class Projection:
                 await self._note_alarm()
                 await asyncio.Event().wait()  # until it is stopped: what is contradicted is not passed over
             except (BrokerAway, *DATABASE_AWAY) as error:
-                log.warning("projection %s waits: %s", self.reader, error)
-                self._waits = str(error)
+                log.warning("projection %s waits: %s", self.reader, reason_of(error))
+                self._waits = reason_of(error)
                 await asyncio.sleep(RETRY_SECONDS)
             except Exception as error:
                 log.exception("projection %s failed and begins again", self.reader)
@@ -245,7 +245,7 @@ class Projection:
         try:
             await self.tables.alarm(self.alarm or "")
         except DATABASE_AWAY as error:
-            log.warning("projection %s: its alarm could not be noted: %s", self.reader, error)
+            log.warning("projection %s: its alarm could not be noted: %s", self.reader, reason_of(error))
 
     async def _tail(self) -> None:
         async with self.kafka.tail() as tail:

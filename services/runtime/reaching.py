@@ -9,6 +9,7 @@ from urllib.parse import quote, urlsplit
 
 import asyncpg
 
+from services.runtime.database import reason_of
 from services.runtime.kafka import BrokerAway, Kafka
 from services.runtime.local import LOCAL, ROOT
 from services.runtime.published import SHIPPED
@@ -78,7 +79,7 @@ def in_words(environment: dict[str, str]) -> Iterator[None]:
     except asyncpg.PostgresError as error:
         raise Unreachable(database_turns_away(error) or f"PostgreSQL refused: {error}.") from None
     except (OSError, TimeoutError, asyncpg.InterfaceError) as error:
-        why = database_turns_away(error) or f"PostgreSQL cannot be reached: {str(error) or 'no answer in time'}."
+        why = database_turns_away(error) or f"PostgreSQL cannot be reached: {reason_of(error)}."
         raise Unreachable(why) from None
 
 

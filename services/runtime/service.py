@@ -19,7 +19,7 @@ from services.core.rules import RuleBook
 from services.runtime import journal
 from services.runtime.answers import described
 from services.runtime.connections import bounded
-from services.runtime.database import DATABASE_AWAY, pool_of
+from services.runtime.database import DATABASE_AWAY, pool_of, reason_of
 from services.runtime.desk import Desk
 from services.runtime.door import Door
 from services.runtime.feeds import Feeds
@@ -105,7 +105,7 @@ async def _until_there(name: str, parts: Parts, act: Callable[[], Awaitable[Any]
             raise
         except Exception as error:
             parts.watch.note(name, False)
-            log.warning("waits for %s: %s", name, error)
+            log.warning("waits for %s: %s", name, reason_of(error))
             await asyncio.sleep(START_AGAIN_SECONDS)
         else:
             parts.watch.note(name, True)
@@ -138,7 +138,7 @@ async def _start(parts: Parts) -> None:
             try:
                 await parts.desk.forget_old(time.time_ns() // 1_000_000)
             except DATABASE_AWAY as error:
-                log.warning("old outcomes are dropped in an hour: %s", error)
+                log.warning("old outcomes are dropped in an hour: %s", reason_of(error))
         await asyncio.sleep(3600)
 
 

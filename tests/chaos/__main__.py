@@ -190,6 +190,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(OWN_MOUNTS, action="store_true", help=argparse.SUPPRESS)
     told = parser.parse_args()
     unknown = [name for name in told.faults if name not in FAULTS]
+    if told.tables < 1:
+        parser.error("--tables is 1 or more")
     if unknown:
         parser.error(f"there is no fault {', '.join(unknown)}; faults: {', '.join(FAULTS)}")
     return told

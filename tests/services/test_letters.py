@@ -155,7 +155,7 @@ def test_a_replay_that_was_interrupted_anywhere_is_ended_by_the_next_and_sent_on
 
 def test_who_begins_again_at_once_is_told_to_wait() -> None:
     of = topics()
-    of.calls_left = 4
+    of.calls_left = 6
     with pytest.raises(Interrupted):
         run(replay(kafka(of), WHERE, "one"))
     of.calls_left = float("inf")
@@ -253,3 +253,23 @@ def test_what_is_being_replayed_is_not_discarded() -> None:
         else:
             assert sent(of) == [] and state(of).state is LetterState.DISCARDED
     assert calls > 4
+
+
+def test_a_processors_command_that_came_again_behind_the_letter_is_not_sent_back() -> None:
+    """It waits there, or is taken since. Under an id of its own it would be carried out a second time."""
+    of = topics(of_a_processor())
+    put_aside_as_unknown = of_a_processor() + b"\xfa\x7c\x02\x08\x01"
+    of.held["account-commands", 2][1] = Stored("account-commands", 2, 1, of.now_ms, "ann", put_aside_as_unknown)
+    of.held["account-commands", 2].append(Stored("account-commands", 2, 2, of.now_ms, "ann", of_a_processor()))
+    with pytest.raises(NotDone, match="has come again, as account-commands-2-2: it is taken from there"):
+        run(replay(kafka(of), WHERE, "manager"))
+    assert len(sent(of)) == 1 and state(of).state is LetterState.OPEN
+
+
+def test_a_persons_command_that_the_log_has_is_not_sent_back() -> None:
+    """However long ago: the processor remembers the last ids alone."""
+    of = topics()
+    answered(of, "key-1")
+    with pytest.raises(NotDone, match="key-1 was carried out already: it is record 1 of ann"):
+        run(replay(kafka(of), WHERE, "manager"))
+    assert sent(of) == []

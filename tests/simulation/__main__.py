@@ -22,6 +22,8 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--steps", type=int, default=STEPS, help="how many commands the clients of a world send")
     told = parser.parse_args()
+    if told.seeds < 0 or told.steps < 1:
+        parser.error("--seeds is 0 or more, --steps 1 or more")
     try:
         if told.seed is not None:
             _one(told.seed, told.steps)
