@@ -288,9 +288,12 @@ def locked(folder: Path) -> IO[bytes] | None:
 
 def main() -> int:
     options = arguments()
-    leaving = threading.Event()
+    leaving, opened = threading.Event(), threading.Event()
 
     def leave(number: int, frame: FrameType | None) -> None:
+        if not leaving.is_set() and not opened.is_set():
+            # Kafka takes ten seconds; who is asked to leave meanwhile says that it has heard.
+            os.write(sys.stdout.fileno(), b"\nHeard: the house closes as soon as what is starting has started.\n")
         leaving.set()
 
     signal.signal(signal.SIGINT, leave)
@@ -304,6 +307,7 @@ def main() -> int:
     try:
         say(f"Opening the house (logs in {shown(options.logs)}):")
         house.open(leaving, services=not options.no_services)
+        opened.set()
         if not leaving.is_set():
             print_addresses(services=not options.no_services)
             if house.asks_who and not options.no_services:

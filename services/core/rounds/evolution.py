@@ -237,14 +237,21 @@ def _with_seat(round_: Round, seat: Seat, change: Callable[[Seated], Seated]) ->
 
 
 def _add(round_: Round, seat: Seat, wager: Wager) -> Round:
-    def added(seated: Seated) -> Seated:
-        wagers = seated.wagers
-        if seated.wager(wager.wager, wager.hand) is not None:
-            # A declined or withdrawn wager of the same kind gives way to the new one.
-            wagers = tuple(each for each in wagers if each.wager != wager.wager or each.hand is not wager.hand)
-        return replace(seated, wagers=(*wagers, wager))
+    seats = round_.seats
+    for place, seated in enumerate(seats):
+        if seated.seat == seat:
+            # As `_with_seat`, without its calls: a replay goes through here for most of its records.
+            return replace(round_, seats=(*seats[:place], _with_one_more(seated, wager), *seats[place + 1 :]))
+    return _with_seat(round_, seat, lambda seated: _with_one_more(seated, wager))
 
-    return _with_seat(round_, seat, added)
+
+def _with_one_more(seated: Seated, wager: Wager) -> Seated:
+    wagers = seated.wagers
+    for each in wagers:
+        if each.wager == wager.wager and each.hand is wager.hand:
+            # A declined or withdrawn wager of the same kind gives way to the new one.
+            return replace(seated, wagers=(*(one for one in wagers if one is not each), wager))
+    return replace(seated, wagers=(*wagers, wager))
 
 
 def _standing(round_: Round, seat: Seat, wager: WagerName, hand: On, standing: Standing) -> Round:

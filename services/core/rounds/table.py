@@ -273,11 +273,12 @@ def needs_more_cards(round_: Round) -> bool:
     game = game_of(round_)
     if len(round_.community) == game.community_cards and len(round_.dealer) == game.dealer_cards:
         return False
-    return any(
-        (each.in_play and not each.cards)
-        or any(kind.needs_table_cards(wager.hand) for kind, wager in live_optional(round_, each))
-        for each in round_.seats
-    )
+    for each in round_.seats:
+        if each.in_play and not each.cards:
+            return True
+        if any(kind.needs_table_cards(wager.hand) for kind, wager in live_optional(round_, each)):
+            return True
+    return False
 
 
 def unshown(round_: Round, seat: Seat) -> Round:
