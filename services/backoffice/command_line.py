@@ -57,12 +57,11 @@ def say(line: str) -> None:
     """One line for the person at the screen. Raises PipeClosed."""
     try:
         print(printing.plain(line), flush=True)
-    except BrokenPipeError:
+    except OSError as error:
         # Python flushes once more at its end, and would complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise PipeClosed from None
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            raise PipeClosed from None
         print(f"The output cannot be written: {error.strerror}.", file=sys.stderr)
         raise SystemExit(AWAY) from None
 

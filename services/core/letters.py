@@ -1,6 +1,6 @@
-"""Letters: bytes on a command topic that no schema reads or no form takes, put aside in `dead-letters`, and what people decided of them.
+"""Letters: bytes on a command topic that no schema reads or no form takes, put aside, and what people decided of them.
 
-That topic is a log too, of one partition: who replayed or discarded a letter, and why, stands behind it, so everybody who
+The topic `dead-letters` is a log too, of one partition: who replayed or discarded a letter, and why, stands behind it, so everybody who
 reads it from the beginning sees the same. An order to pass over an input that cannot be decided stands there as well.
 """
 
@@ -41,8 +41,8 @@ Place = tuple[Origin, bytes]
 
 @dataclass(frozen=True, slots=True)
 class LetterPutAside:
-    """No schema reads these bytes, or no form takes them. `at_ms` is when the broker took them, `value` their beginning where they are many;
-    `value_bytes` and `value_sha256` are of all of them."""
+    """No schema reads these bytes, or no form takes them. `at_ms` is when the broker took them, `value` their beginning
+    where they are many; `value_bytes` and `value_sha256` are of all of them."""
 
     key: str
     value: bytes

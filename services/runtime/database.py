@@ -20,7 +20,6 @@ DATABASE_AWAY = (
 """Raised by a call while the database is away, stopping, starting, full or busy. Worth another try. A commit whose
 answer was lost may have been carried out. Any other error of the database is a defect of ours."""
 
-
 IDLE_IN_TRANSACTION_MS, TRANSACTION_MS = 5_000, 15_000
 """After so long a transaction that waits for its client, or one that is not over, is ended by the database."""
 

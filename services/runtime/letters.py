@@ -131,17 +131,22 @@ async def replay(kafka: Topics, origin: Origin, actor: str) -> int:
     """
     checked_person(actor)
     log = LettersLog(kafka)
-    letter = _open_letter(await log.read(), origin)
+    known = await log.read()
+    letter = _open_letter(known, origin)
     try:
-        value = await _bytes_to_send(kafka, letter, read_letter(letter))
+        asked = read_letter(letter)
     except Unreadable as error:
         raise NotDone(
             f"This version cannot read the letter {origin} either: {error}. It would come back. Replay it when a version"
             " runs that reads it, or discard it."
         ) from None
+    value = _bytes_to_send(letter, asked)
+    # Before it is announced: who is told that there is nothing to send may discard the letter at once.
+    if await _sent_before(kafka, letter, asked, value, known.letters) is None:
+        await _refuse_what_the_log_has(kafka, letter, asked)
     begun = await log.write(origin, LetterReplayBegun(actor))
     known = await _still_ours(log, origin, begun)
-    sent = await _sent_before(kafka, letter, value, known.letters)
+    sent = await _sent_before(kafka, letter, asked, value, known.letters)
     if sent is None:
         # To read the topic may have taken longer than a replay may take.
         await _still_ours(log, origin, begun)
@@ -162,34 +167,42 @@ async def _still_ours(log: LettersLog, origin: Origin, begun: int) -> Letters:
     return known
 
 
-async def _bytes_to_send(kafka: Topics, letter: Letter, asked: Asked) -> bytes:
+def _bytes_to_send(letter: Letter, asked: Asked) -> bytes:
     """Those of the letter; a processor's command gets an id of its own, for later ones of its source may have been taken,
-    and it would count as seen. Raises NotDone where the log has it already: the processor remembers some ids, not all."""
+    and it would count as seen."""
     sent = processor_id(asked.command_id)
-    stream, key = stream_from(letter.origin.topic), letter.put_aside.key
+    if sent is None:
+        return letter.put_aside.value
+    return CONTRACTS[_stream_of(letter).name].encode_command(replace(asked, command_id=again(sent)))
+
+
+def _stream_of(letter: Letter) -> Stream:
+    stream = stream_from(letter.origin.topic)
     assert stream is not None, "it was read as a command of that stream"
-    contract, ids = CONTRACTS[stream.name], {asked.command_id}
-    if sent is not None:
-        ids.add(again(sent))
-    first, end = (await kafka.ends([stream.name]))[stream.name, letter.origin.partition]
-    async for stored in kafka.read(stream.name, letter.origin.partition, first, end):
-        record = contract.decode_record(stored.value) if stored.key == key else None
+    return stream
+
+
+async def _refuse_what_the_log_has(kafka: Topics, letter: Letter, asked: Asked) -> None:
+    """Raises NotDone where the log has the command: its processor remembers some ids, not all."""
+    name, key, sent = _stream_of(letter).name, letter.put_aside.key, processor_id(asked.command_id)
+    ids = {asked.command_id} if sent is None else {asked.command_id, again(sent)}
+    first, end = (await kafka.ends([name]))[name, letter.origin.partition]
+    async for stored in kafka.read(name, letter.origin.partition, first, end):
+        record = CONTRACTS[name].decode_record(stored.value) if stored.key == key else None
         if record is not None and record.command_id in ids:
             raise NotDone(
                 f"{asked.command_id} was carried out already: it is record {record.sequence} of {key}. Discard the letter"
                 f" {letter.origin}."
             )
-    if sent is None:
-        return letter.put_aside.value
-    return contract.encode_command(replace(asked, command_id=again(sent)))
 
 
-async def _sent_before(kafka: Topics, letter: Letter, value: bytes, others: Iterable[Origin]) -> int | None:
+async def _sent_before(
+    kafka: Topics, letter: Letter, asked: Asked, value: bytes, others: Iterable[Origin]
+) -> int | None:
     """Where the same bytes stand that an interrupted replay had sent; bytes that were put aside there are not those.
 
     Raises NotDone where the command itself has come again behind the letter: it is taken, or will be.
     """
-    command_id = read_letter(letter).command_id
     topic, partition = letter.origin.topic, letter.origin.partition
     first, end = (await kafka.ends([topic]))[topic, partition]
     put_aside = set(others)
@@ -198,18 +211,17 @@ async def _sent_before(kafka: Topics, letter: Letter, value: bytes, others: Iter
             continue
         if stored.value == value:
             return stored.offset
-        if _id_of(topic, stored) == command_id:
+        if _id_of(_stream_of(letter), stored) == asked.command_id:
             raise NotDone(
-                f"{command_id} has come again, as {topic}-{partition}-{stored.offset}: it is taken from there. Discard the"
+                f"{asked.command_id} has come again, as {topic}-{partition}-{stored.offset}: it is taken from there. Discard the"
                 f" letter {letter.origin}."
             )
     return None
 
 
-def _id_of(topic: str, stored: Stored) -> str | None:
-    stream = stream_from(topic)
+def _id_of(stream: Stream, stored: Stored) -> str | None:
     try:
-        return None if stream is None else read_command(stream.name, stored.key, stored.value).command_id
+        return read_command(stream.name, stored.key, stored.value).command_id
     except Unreadable:
         return None
 

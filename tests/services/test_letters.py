@@ -2,7 +2,7 @@
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from typing import Any, cast
 
 import pytest
@@ -134,28 +134,57 @@ def test_of_two_who_replay_at_once_one_does() -> None:
     assert sent(of) == [READABLE] and state(of).state is LetterState.REPLAYED
 
 
-def test_a_replay_that_was_interrupted_anywhere_is_ended_by_the_next_and_sent_once() -> None:
+def interrupted(value: bytes = READABLE) -> Iterator[Topics]:
+    """A replay that was interrupted, once at each of its calls."""
     for calls in itertools.count():
-        of = topics()
+        of = topics(value)
         of.calls_left = calls
         try:
             run(replay(kafka(of), WHERE, "manager"))
         except Interrupted:
-            pass
+            of.calls_left = float("inf")
+            yield of
         else:
             break
-        of.calls_left = float("inf")
+    assert calls > 8, "it was interrupted at each call"
+
+
+SENT = "wagers/table-1/50/0"
+WINNINGS = accounts.CreditWinnings(900, "table-1-3", 2, "ante")
+
+
+def of_a_processor(command_id: str = SENT) -> bytes:
+    return CONTRACTS["accounts"].encode_command(Asked(command_id, "wagers", b"", WINNINGS))
+
+
+AGAIN = of_a_processor(f"again/{SENT}")
+BOTH = pytest.mark.parametrize(
+    ("value", "sends"), [(READABLE, READABLE), (of_a_processor(), AGAIN)], ids=["a person's", "a processor's"]
+)
+
+
+@BOTH
+def test_a_replay_that_was_interrupted_anywhere_is_ended_by_the_next_and_sent_once(value: bytes, sends: bytes) -> None:
+    for of in interrupted(value):
         of.now_ms += REPLAY_MS + 1
         if state(of).state is LetterState.OPEN:
             run(replay(kafka(of), WHERE, "other"))
-        assert sent(of) == [READABLE], f"interrupted at call {calls}"
+        assert sent(of) == [sends]
         assert state(of).state is LetterState.REPLAYED
-    assert calls > 8, "it was interrupted at each call"
+
+
+@BOTH
+def test_what_an_interrupted_replay_sent_is_found_though_it_was_answered_since(value: bytes, sends: bytes) -> None:
+    of = next(each for each in interrupted(value) if sent(each) and state(each).state is LetterState.OPEN)
+    answered(of, CONTRACTS["accounts"].decode_command(sends).command_id)
+    of.now_ms += REPLAY_MS + 1
+    assert run(replay(kafka(of), WHERE, "other")) == 2
+    assert sent(of) == [sends] and state(of).state is LetterState.REPLAYED
 
 
 def test_who_begins_again_at_once_is_told_to_wait() -> None:
     of = topics()
-    of.calls_left = 6
+    of.calls_left = 8
     with pytest.raises(Interrupted):
         run(replay(kafka(of), WHERE, "one"))
     of.calls_left = float("inf")
@@ -185,13 +214,6 @@ def test_only_an_input_is_passed_over(where: Origin) -> None:
 
 # A processor's command ------------------------------------------------------------------------------------
 
-SENT = "wagers/table-1/50/0"
-WINNINGS = accounts.CreditWinnings(900, "table-1-3", 2, "ante")
-
-
-def of_a_processor(command_id: str = SENT) -> bytes:
-    return CONTRACTS["accounts"].encode_command(Asked(command_id, "wagers", b"", WINNINGS))
-
 
 def answered(of: Topics, command_id: str) -> None:
     """The log has a record of that command."""
@@ -218,41 +240,15 @@ def test_a_processors_command_that_the_log_has_is_not_sent_back(command_id: str)
     assert sent(of) == [] and state(of).state is LetterState.OPEN
 
 
-def test_who_was_interrupted_finds_what_was_sent_of_a_processor() -> None:
-    for calls in itertools.count():
-        of = topics(of_a_processor())
-        of.calls_left = calls
-        try:
-            run(replay(kafka(of), WHERE, "manager"))
-        except Interrupted:
-            of.calls_left, of.now_ms = float("inf"), of.now_ms + REPLAY_MS + 1
-            if state(of).state is LetterState.OPEN:
-                run(replay(kafka(of), WHERE, "other"))
-            assert len(sent(of)) == 1, f"interrupted at call {calls}"
-        else:
-            break
-    assert calls > 6
-
-
 def test_what_is_being_replayed_is_not_discarded() -> None:
     """Wherever the discard comes, a letter is not both discarded and sent."""
-    for calls in itertools.count():
-        of = topics()
-        of.calls_left = calls
-        try:
-            run(replay(kafka(of), WHERE, "manager"))
-        except Interrupted:
-            pass
-        else:
-            break
-        of.calls_left = float("inf")
+    for of in interrupted():
         try:
             run(discard(kafka(of), WHERE, "other", "no use"))
         except NotDone:
             assert state(of).state is not LetterState.DISCARDED
         else:
             assert sent(of) == [] and state(of).state is LetterState.DISCARDED
-    assert calls > 4
 
 
 def test_a_processors_command_that_came_again_behind_the_letter_is_not_sent_back() -> None:
@@ -273,3 +269,5 @@ def test_a_persons_command_that_the_log_has_is_not_sent_back() -> None:
     with pytest.raises(NotDone, match="key-1 was carried out already: it is record 1 of ann"):
         run(replay(kafka(of), WHERE, "manager"))
     assert sent(of) == []
+    run(discard(kafka(of), WHERE, "manager", "it was carried out"))
+    assert state(of).state is LetterState.DISCARDED, "nobody waits for a replay that was refused"
